@@ -1,0 +1,55 @@
+"""The memory of one search tree: 32-byte cells in one block, given out by index.
+
+A node takes one cell; its edges take a block of 1, 2, 4, ... consecutive
+cells, and move to a block twice as long when they outgrow it. Outgrown blocks
+are kept in one free list per size. The block is reserved at once and touched
+only as the tree grows, so that its size is a cap and not a cost. Nothing is
+freed singly: the tree goes as a whole.
+
+Limits: indices have 32 bits, so a tree has at most 2^32 cells (128 GiB).
+"""
+
+from libc.stdint cimport uint32_t
+
+
+cdef enum:
+    SIZES = 16  # edge blocks have at most 2^15 cells
+
+
+# One cell. The four 32-bit fields come first, so that availability and visits
+# of an edge share its cache line with the move they belong to.
+cdef struct Edge:
+    uint32_t move  # the move, or the code of what was observed of a chance event
+    uint32_t child  # cell of the node behind it, 0 for none yet
+    uint32_t visits
+    uint32_t availability  # times the move was legal when its node was visited
+    double total  # sum of the acting seat's win shares
+    float mean  # total / visits
+    float inverse_root  # 1 / sqrt(visits)
+
+
+# One cell, too: an information set, as the searching seat tells them apart.
+cdef struct Node:
+    uint32_t edges  # first cell of the block of edges
+    uint32_t count  # edges in use
+    uint32_t size  # the block has 2^size cells; meaningless while edges is 0
+    uint32_t unseen  # cell of the node after a move the searching seat does not see
+    uint32_t[4] unused
+
+
+cdef struct Arena:
+    Edge* cells  # cell 0 is never given out: index 0 means none
+    uint32_t used
+    uint32_t capacity
+    uint32_t nodes
+    uint32_t[SIZES] free  # first free block by size, 0 for none; linked by `child`
+
+
+cdef int open_arena(Arena* arena, size_t memory) except -1
+cdef void close_arena(Arena* arena) noexcept nogil
+cdef uint32_t new_node(Arena* arena) noexcept nogil
+cdef Edge* new_edge(Arena* arena, uint32_t node, uint32_t move) noexcept nogil
+
+
+cdef inline Node* node_at(Arena* arena, uint32_t index) noexcept nogil:
+    return <Node*>(arena.cells + index)

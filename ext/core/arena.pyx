@@ -1,0 +1,76 @@
+"""Giving out the cells of a search tree; `arena.pxd` describes the layout."""
+
+from libc.stdint cimport uint32_t
+from libc.stdlib cimport free, malloc
+from libc.string cimport memcpy, memset
+
+from aleator.ext.core.check cimport check
+
+
+cdef int open_arena(Arena* arena, size_t memory) except -1:
+    """Reserve `memory` bytes; MemoryError if the system refuses."""
+    check(sizeof(Edge) == 32 and sizeof(Node) == 32)
+    memset(arena, 0, sizeof(Arena))
+    arena.capacity = <uint32_t>min(memory // sizeof(Edge), <size_t>0xFFFFFFFF)
+    arena.cells = <Edge*>malloc(arena.capacity * sizeof(Edge))
+    if arena.cells == NULL:
+        raise MemoryError(f"cannot reserve {memory} bytes for the search tree")
+    arena.used = 1
+    return 0
+
+
+cdef void close_arena(Arena* arena) noexcept nogil:
+    free(arena.cells)
+    arena.cells = NULL
+
+
+cdef uint32_t new_node(Arena* arena) noexcept nogil:
+    """A node without edges; 0 if the arena is full."""
+    cdef uint32_t index = arena.used
+    if index >= arena.capacity:
+        return 0
+    arena.used = index + 1
+    arena.nodes += 1
+    memset(arena.cells + index, 0, sizeof(Node))
+    return index
+
+
+cdef uint32_t new_block(Arena* arena, uint32_t size) noexcept nogil:
+    """A block of 2^size cells; 0 if the arena is full."""
+    cdef uint32_t index = arena.free[size]
+    if index:
+        arena.free[size] = arena.cells[index].child
+        return index
+    index = arena.used
+    if arena.capacity - index < <uint32_t>1 << size:
+        return 0
+    arena.used = index + (<uint32_t>1 << size)
+    return index
+
+
+cdef Edge* new_edge(Arena* arena, uint32_t node, uint32_t move) noexcept nogil:
+    """Append an unvisited edge to a node; NULL if the arena is full.
+
+    The node's other edges may move: pointers to them are void afterwards.
+    """
+    cdef Node* owner = node_at(arena, node)
+    cdef uint32_t block, size
+    cdef Edge* edge
+    check(0 < node < arena.used)
+    if owner.edges == 0 or owner.count == <uint32_t>1 << owner.size:
+        size = owner.size + 1 if owner.edges else 0
+        check(size < SIZES)
+        block = new_block(arena, size)
+        if block == 0:
+            return NULL
+        if owner.edges:
+            memcpy(arena.cells + block, arena.cells + owner.edges, owner.count * sizeof(Edge))
+            arena.cells[owner.edges].child = arena.free[owner.size]
+            arena.free[owner.size] = owner.edges
+        owner.edges = block
+        owner.size = size
+    edge = arena.cells + owner.edges + owner.count
+    owner.count += 1
+    memset(edge, 0, sizeof(Edge))
+    edge.move = move
+    return edge

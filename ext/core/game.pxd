@@ -1,0 +1,76 @@
+"""The interface between a game and the search: what a fifth game implements.
+
+A game is a subclass of `Game`, one instance per set of options, that works on
+a fixed-size C struct without pointers, so that a state is copied by memcpy. The
+same struct holds a full state or an observation: what a seat cannot know is
+blanked by `observe` and drawn by `determinize`.
+
+Play goes through points of three kinds, told apart by `actors`: a decision of
+one or several seats, a chance event (also: the reveal of secret choices), or
+the end. Where several seats act at once, each seat's `apply` only notes its
+choice, not `visible` to anybody, and the last one makes a chance event
+pending, whose event, `observed`, tells what the reveal showed. So a search that
+follows only what its seat sees needs no rule about simultaneous moves.
+
+Every method below is called with the GIL released and may touch no Python
+object but the game's own C fields.
+"""
+
+from libc.stdint cimport uint32_t, uint64_t
+
+from aleator.ext.core.random cimport Random
+
+
+cdef enum:
+    MAX_SEATS = 6
+    MAX_MOVES = 512  # no state of any game has more legal moves for one seat
+    CHANCE = -1  # what `actors` says while a chance event is pending
+    FINISHED = 0  # and when the game is over
+
+
+cdef class Game
+
+
+cdef class State:
+    cdef void* data  # game.state_size bytes, padding zeroed, so that equal states are equal bytes
+    cdef readonly Game game
+
+
+cdef class Game:
+    cdef readonly int seats
+    cdef readonly int move_space  # moves are numbered 0..move_space-1
+    cdef size_t state_size
+
+    # The rules, for the search.
+    cdef void start(self, void* state, int start_seat) noexcept nogil
+    cdef int actors(self, const void* state) noexcept nogil
+    cdef int legal(self, const void* state, int seat, uint32_t* moves) noexcept nogil
+    cdef void apply(self, void* state, int seat, uint32_t move) noexcept nogil
+    cdef uint64_t chance(self, void* state, Random* random) noexcept nogil
+    cdef void returns(self, const void* state, float* win_shares) noexcept nogil
+    cdef void points(self, const void* state, float* scores) noexcept nogil
+
+    # What seats know.
+    cdef bint visible(self, const void* state, int seat, uint32_t move, int viewer) noexcept nogil
+    cdef uint32_t observed(self, const void* state, uint64_t event, int viewer) noexcept nogil
+    cdef void observe(self, void* state, int seat) noexcept nogil
+    cdef bint full(self, const void* state) noexcept nogil
+    cdef bint determinize(self, void* state, int seat, Random* random) noexcept nogil
+    cdef uint64_t information_hash(self, const void* state, int seat) noexcept nogil
+
+    # What a position is worth.
+    cdef void playout(self, void* state, Random* random) noexcept nogil
+    cdef void evaluate(
+        self, void* state, Random* random, float* win_shares, float* scores
+    ) noexcept nogil
+
+    # For Python callers.
+    cdef State new_state(self)
+    cdef State copy_state(self, State state)
+    cdef const void* read(self, State state) except NULL
+    cdef int check_seat(self, int seat) except -1
+    cdef int resolve(self, State state, uint64_t seed) except -1
+
+
+cdef void share_highest(const float* scores, int seats, float* win_shares) noexcept nogil
+cdef uint64_t hash_bytes(const void* data, size_t size, uint64_t seed) noexcept nogil

@@ -1,0 +1,534 @@
+"""Information-set Monte Carlo tree search for one seat, on one thread.
+
+Every simulation draws a determinization of the seat's observation, walks the
+tree along moves that are legal in it, adds one edge, evaluates the state
+behind it, and credits every edge passed with the win share of the seat that
+moved there. The tree is one over the information sets of the searching seat
+(SO-ISMCTS): it branches where that seat sees a difference, on visible moves
+and on the codes of observed chance events. Selection is UCB with the number of
+times an edge was available in place of its node's visits. Every seat maximises
+its own share (max^n). Where several seats act at once, none sees the others'
+choices, so each seat selects on its own statistics (decoupled UCT).
+
+Sources: P. Cowling, E. Powley, D. Whitehouse, "Information Set Monte Carlo Tree
+Search", IEEE TCIAIG 4 (2012); C. Luckhardt, K. Irani, "An algorithmic solution
+of n-person games", AAAI (1986); D. Perick et al., "Comparison of different
+selection strategies in MCTS for the game of Tron", IEEE CIG (2012).
+
+Limits: opponents are modelled as if they knew what the searching seat knows
+(strategy fusion); determinizations are those of the game; a pure strategy
+results where a mixed one may be needed.
+"""
+
+cimport cython
+from libc.math cimport log, sqrt, sqrtf
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdlib cimport calloc, free
+from libc.string cimport memcpy, memset
+
+from aleator.ext.core.arena cimport (
+    Arena,
+    Edge,
+    Node,
+    close_arena,
+    new_edge,
+    new_node,
+    node_at,
+    open_arena,
+)
+from aleator.ext.core.bits cimport lowest_bit
+from aleator.ext.core.check cimport check
+from aleator.ext.core.clock cimport flag_t, get_flag, monotonic_ns, set_flag
+from aleator.ext.core.game cimport CHANCE, FINISHED, MAX_MOVES, MAX_SEATS, Game, State
+from aleator.ext.core.random cimport Random, below, seed_random
+
+
+cdef enum:
+    MAX_DEPTH = 256  # decisions the tree follows in one simulation
+    ROOT = 1  # the root is the first cell given out
+    # Simulations between looks at the clock: doubled while they pass quickly.
+    MAX_STRIDE = 64
+    SHORT_STRIDE_NS = 50_000
+    LONG_STRIDE_NS = 200_000
+    VARIATION_DRAWS = 8  # determinizations tried for a principal variation
+    MIN_VARIATION_VISITS = 2
+    LAST_STAMP = 0x7FFFFFF0
+
+
+cdef extern from *:
+    """
+    #include <string.h>
+    static inline unsigned aleator_float_bits(float x) {
+        unsigned bits;
+        memcpy(&bits, &x, sizeof bits);
+        return bits;
+    }
+    """
+    uint32_t float_bits "aleator_float_bits"(float x) noexcept nogil
+
+cdef enum:
+    LOG_STEPS = 256  # table entries for each doubling
+
+# ROOT_LOG[i] = sqrt(ln n) for the counts n whose float starts with these bits:
+# exact below 256, off by less than 0.4 % of n above. No logarithm in the loop.
+cdef float[32 * LOG_STEPS + 1] ROOT_LOG
+
+cdef void fill_root_log() noexcept:
+    cdef int i
+    for i in range(32 * LOG_STEPS + 1):
+        ROOT_LOG[i] = <float>sqrt(
+            log((1 + <double>(i % LOG_STEPS) / LOG_STEPS) * <double>(<uint64_t>1 << (i // LOG_STEPS)))
+        )
+
+fill_root_log()
+
+
+cdef inline float root_log(uint32_t count) noexcept nogil:
+    """sqrt(ln count) for a count of at least 1."""
+    return ROOT_LOG[(float_bits(<float>count) >> 15) - 127 * LOG_STEPS]
+
+
+cdef class StopFlag:
+    """A flag that ends the searches that were given it; set from any thread."""
+
+    cdef flag_t flag
+
+    def __cinit__(self):
+        set_flag(&self.flag, 0)
+
+    def set(self):
+        """Ask the searches to end after their current simulation."""
+        set_flag(&self.flag, 1)
+
+    def is_set(self):
+        """Whether `set` was called."""
+        return get_flag(&self.flag) != 0
+
+
+# Sums over the simulations that began with one root move.
+cdef struct RootSums:
+    double[MAX_SEATS] shares
+    double[MAX_SEATS] squares  # of the shares, for the variance
+    double[MAX_SEATS] scores
+
+
+cdef class Search:
+    """A search tree for one seat, grown by one thread at a time.
+
+    Parameters
+    ----------
+    game : Game
+    observation : State
+        What the seat knows; `Game.observe_state` gives it. Nothing else of the
+        position is ever seen here.
+    seat : int
+        A seat that is to act.
+    seed, stream : int
+        The random stream: equal seeds and streams give equal searches; threads
+        of one search share the seed and differ in the stream.
+    exploration : float
+        Factor of the exploration term of UCB.
+    memory : int
+        Cap of the tree in bytes; a tree that reached it grows no further, its
+        statistics do.
+    moves : sequence of int
+        The root moves to choose among: legal ones, all different.
+
+    Raises
+    ------
+    ValueError
+        If the seat is not to act, there are no moves, or the memory is less
+        than a kilobyte a move.
+    MemoryError
+        If the system refuses the memory.
+    """
+
+    cdef readonly Game game
+    cdef readonly int seat
+    cdef readonly uint64_t simulations
+    cdef readonly int depth
+    cdef readonly bint memory_full
+    cdef State root
+    cdef State work
+    cdef Arena arena
+    cdef Random random
+    cdef double exploration
+    cdef uint64_t seed
+    cdef uint32_t* marks  # by move: the stamp of the visit in which it was legal
+    cdef uint32_t stamp
+    cdef uint32_t[MAX_MOVES] root_moves
+    cdef int root_count
+    cdef RootSums* sums  # by index of the root's edges
+    cdef uint32_t[MAX_DEPTH] path  # cells of the edges passed
+    cdef uint8_t[MAX_DEPTH] path_seats  # who moved there
+
+    def __cinit__(
+        self,
+        Game game not None,
+        State observation not None,
+        int seat,
+        moves,
+        *,
+        uint64_t seed,
+        uint64_t stream,
+        double exploration,
+        size_t memory,
+    ):
+        self.game = game
+        self.seat = seat
+        self.exploration = exploration
+        self.seed = seed
+        legal = game.legal_moves(observation, seat)
+        if not moves or len(set(moves)) != len(moves) or not set(moves) <= set(legal):
+            raise ValueError("moves must be some of the legal moves, each once")
+        if memory < 1024 * <size_t>len(moves):
+            raise ValueError("memory must be at least a kilobyte for each move")
+        self.root = game.observe_state(observation, seat)
+        self.work = game.copy_state(observation)
+        # In the order the game lists them, whatever the caller's order.
+        chosen = set(moves)
+        for move in legal:
+            if move in chosen:
+                self.root_moves[self.root_count] = move
+                self.root_count += 1
+        self.marks = <uint32_t*>calloc(game.move_space, sizeof(uint32_t))
+        self.sums = <RootSums*>calloc(self.root_count, sizeof(RootSums))
+        if self.marks == NULL or self.sums == NULL:
+            raise MemoryError
+        open_arena(&self.arena, memory)
+        new_node(&self.arena)
+        seed_random(&self.random, seed, stream)
+
+    def __dealloc__(self):
+        close_arena(&self.arena)
+        free(self.marks)
+        free(self.sums)
+
+    def run(self, uint64_t simulations, int64_t deadline, StopFlag stop not None):
+        """Add simulations until so many were added, the deadline, or the flag.
+
+        Parameters
+        ----------
+        simulations : int
+            How many to add at most.
+        deadline : int
+            In nanoseconds of `time.monotonic_ns`.
+        stop : StopFlag
+
+        Returns
+        -------
+        int
+            How many were added.
+        """
+        cdef uint64_t before = self.simulations
+        with nogil:
+            self.loop(simulations, deadline, &stop.flag)
+        return self.simulations - before
+
+    cdef void loop(self, uint64_t simulations, int64_t deadline, flag_t* stop) noexcept nogil:
+        cdef uint64_t end = self.simulations + simulations
+        cdef int64_t last = monotonic_ns()
+        cdef int64_t now
+        cdef int stride = 1
+        cdef int left = 1
+        if last >= deadline:
+            return
+        while self.simulations < end and not get_flag(stop):
+            self.simulate()
+            left -= 1
+            if left == 0:
+                now = monotonic_ns()
+                if now >= deadline:
+                    return
+                if now - last < SHORT_STRIDE_NS and stride < MAX_STRIDE:
+                    stride *= 2
+                elif now - last > LONG_STRIDE_NS and stride > 1:
+                    stride //= 2
+                last = now
+                left = stride
+
+    cdef void simulate(self) noexcept nogil:
+        cdef void* state = self.work.data
+        cdef float[MAX_SEATS] shares
+        cdef float[MAX_SEATS] scores
+        cdef uint32_t node = ROOT
+        cdef uint32_t move
+        cdef uint32_t* link
+        cdef uint64_t event
+        cdef int depth = 0
+        cdef int actors, seat
+        cdef bint added = False
+        cdef Edge* edge
+        memcpy(state, self.root.data, self.game.state_size)
+        self.game.determinize(state, self.seat, &self.random)
+        while True:
+            actors = self.game.actors(state)
+            if actors == FINISHED:
+                self.game.returns(state, shares)
+                self.game.points(state, scores)
+                break
+            if actors == CHANCE:
+                event = self.game.chance(state, &self.random)
+                node = self.follow_event(node, self.game.observed(state, event, self.seat))
+            elif added or node == 0 or depth == MAX_DEPTH:
+                self.game.evaluate(state, &self.random, shares, scores)
+                break
+            else:
+                # The own seat first: so the root's edges are its moves.
+                seat = self.seat if actors >> self.seat & 1 else lowest_bit(actors)
+                edge = self.select(node, state, seat, &added)
+                if edge == NULL:
+                    self.memory_full = True
+                    self.game.evaluate(state, &self.random, shares, scores)
+                    break
+                self.path[depth] = <uint32_t>(edge - self.arena.cells)
+                self.path_seats[depth] = seat
+                depth += 1
+                move = edge.move
+                if self.game.visible(state, seat, move, self.seat):
+                    link = &edge.child
+                else:
+                    link = &node_at(&self.arena, node).unseen
+                # A node is made when its edge is passed again: most never are.
+                if link[0] == 0 and not added:
+                    link[0] = new_node(&self.arena)
+                    self.memory_full = self.memory_full or link[0] == 0
+                node = link[0]
+                self.game.apply(state, seat, move)
+        self.back_up(depth, shares, scores)
+
+    cdef uint32_t follow_event(self, uint32_t node, uint32_t code) noexcept nogil:
+        """The node after a chance event of which `code` was seen; 0 beyond the tree."""
+        cdef Edge* edge
+        if node == 0 or code == 0:
+            return node
+        edge = self.find_event(node, code)
+        if edge == NULL:
+            edge = new_edge(&self.arena, node, code)
+            if edge == NULL:
+                self.memory_full = True
+                return 0
+        edge.visits += 1
+        if edge.child == 0:
+            edge.child = new_node(&self.arena)
+            self.memory_full = self.memory_full or edge.child == 0
+        return edge.child
+
+    cdef Edge* find_event(self, uint32_t node, uint32_t code) noexcept nogil:
+        """The edge of an observed chance event, or NULL."""
+        cdef Edge* edge = self.arena.cells + node_at(&self.arena, node).edges
+        cdef Edge* end = edge + node_at(&self.arena, node).count
+        while edge < end:
+            if edge.move == code:
+                return edge
+            edge += 1
+        return NULL
+
+    cdef uint32_t mark(self, const uint32_t* moves, int count) noexcept nogil:
+        """Mark the given moves, and no others, with the stamp that is returned."""
+        cdef int i
+        if self.stamp >= LAST_STAMP:
+            memset(self.marks, 0, self.game.move_space * sizeof(uint32_t))
+            self.stamp = 0
+        self.stamp += 2
+        for i in range(count):
+            check(moves[i] < <uint32_t>self.game.move_space)
+            self.marks[moves[i]] = self.stamp
+        return self.stamp
+
+    cdef Edge* select(
+        self, uint32_t node, const void* state, int seat, bint* added
+    ) noexcept nogil:
+        """Choose an edge among the legal moves: an untried one, or the best by UCB.
+
+        NULL if a new edge was due and the arena is full.
+        """
+        cdef uint32_t[MAX_MOVES] listed
+        cdef uint32_t* moves = listed
+        cdef uint32_t* marks = self.marks
+        cdef int count, i, rank
+        cdef int tried = 0
+        cdef uint32_t stamp
+        cdef Edge* edge
+        cdef Edge* end
+        cdef Edge* best = NULL
+        cdef float score
+        cdef float best_score = -1
+        cdef float exploration = <float>self.exploration
+        if node == ROOT:
+            moves = self.root_moves
+            count = self.root_count
+        else:
+            count = self.game.legal(state, seat, moves)
+            check(0 < count <= MAX_MOVES)
+        stamp = self.mark(moves, count)  # and legal moves that were tried: `stamp + 1`
+        edge = self.arena.cells + node_at(&self.arena, node).edges
+        end = edge + node_at(&self.arena, node).count
+        while edge < end:
+            if marks[edge.move] == stamp:
+                marks[edge.move] = stamp + 1
+                edge.availability += 1
+                tried += 1
+            edge += 1
+        if tried < count:
+            rank = below(&self.random, count - tried)
+            i = 0
+            while True:
+                if marks[moves[i]] == stamp:
+                    if rank == 0:
+                        break
+                    rank -= 1
+                i += 1
+            edge = new_edge(&self.arena, node, moves[i])
+            if edge != NULL:
+                edge.availability = 1
+                added[0] = True
+                return edge
+            if tried == 0:
+                return NULL
+        edge = self.arena.cells + node_at(&self.arena, node).edges
+        end = edge + node_at(&self.arena, node).count
+        while edge < end:
+            if marks[edge.move] == stamp + 1:
+                score = edge.mean + exploration * root_log(edge.availability) * edge.inverse_root
+                if score > best_score:
+                    best_score = score
+                    best = edge
+            edge += 1
+        return best
+
+    cdef void back_up(self, int depth, const float* shares, const float* scores) noexcept nogil:
+        cdef Edge* edge
+        cdef RootSums* sums
+        cdef int i, seat
+        for i in range(depth):
+            edge = self.arena.cells + self.path[i]
+            edge.visits += 1
+            edge.total += shares[self.path_seats[i]]
+            edge.mean = <float>(edge.total / edge.visits)
+            edge.inverse_root = 1 / sqrtf(<float>edge.visits)
+        if depth:
+            sums = self.sums + (self.path[0] - node_at(&self.arena, ROOT).edges)
+            for seat in range(self.game.seats):
+                sums.shares[seat] += shares[seat]
+                sums.squares[seat] += shares[seat] * shares[seat]
+                sums.scores[seat] += scores[seat]
+        self.depth = max(self.depth, depth)
+        self.simulations += 1
+
+    @property
+    def nodes(self):
+        """Nodes in the tree."""
+        return self.arena.nodes
+
+    @property
+    def memory(self):
+        """Bytes of the tree in use."""
+        return <size_t>self.arena.used * sizeof(Edge)
+
+    def root_statistics(self):
+        """What the simulations say of each root move tried so far.
+
+        Returns
+        -------
+        list of tuple
+            (move, visits, shares, squares, scores), the last three summed over
+            the simulations, by seat.
+        """
+        cdef Node* root = node_at(&self.arena, ROOT)
+        cdef Edge* edge = self.arena.cells + root.edges
+        cdef RootSums* sums
+        cdef uint32_t i
+        cdef int seat
+        result = []
+        for i in range(root.count):
+            sums = self.sums + i
+            result.append((
+                edge[i].move,
+                edge[i].visits,
+                [sums.shares[seat] for seat in range(self.game.seats)],
+                [sums.squares[seat] for seat in range(self.game.seats)],
+                [sums.scores[seat] for seat in range(self.game.seats)],
+            ))
+        return result
+
+    def principal_variation(self, uint32_t move, int length):
+        """The line the tree expects after a root move, legal in one possible world.
+
+        The most visited moves are followed in a few determinizations; the line
+        with the highest visit counts, compared move by move, is the answer. So
+        every move of it could be played as it stands.
+
+        Parameters
+        ----------
+        move : int
+            A root move that was tried.
+        length : int
+            1..256, the most moves to list.
+
+        Returns
+        -------
+        list of tuple
+            (seat, move), the root move first.
+        """
+        best = []
+        cdef Random random
+        cdef int draw
+        if not 1 <= length <= MAX_DEPTH:
+            raise ValueError(f"length must be 1..{MAX_DEPTH}")
+        for draw in range(VARIATION_DRAWS):
+            seed_random(&random, self.seed, ~<uint64_t>draw)
+            line = self.line(move, length, &random)
+            if [visits for visits, _, _ in line] > [visits for visits, _, _ in best]:
+                best = line
+        return [(seat, move) for _, seat, move in best]
+
+    cdef list line(self, uint32_t move, int length, Random* random):
+        """(visits, seat, move) along the most visited edges in one determinization."""
+        cdef State state = self.game.copy_state(self.root)
+        cdef uint32_t[MAX_MOVES] moves
+        cdef uint32_t node = ROOT
+        cdef uint32_t code
+        cdef int actors, seat, count
+        cdef Edge* edge
+        cdef list line = []
+        moves[0] = move
+        count = 1
+        self.game.determinize(state.data, self.seat, random)
+        while node and len(line) < length:
+            actors = self.game.actors(state.data)
+            if actors == FINISHED:
+                break
+            if actors == CHANCE:
+                code = self.game.observed(
+                    state.data, self.game.chance(state.data, random), self.seat
+                )
+                if code:
+                    edge = self.find_event(node, code)
+                    node = 0 if edge == NULL else edge.child
+                continue
+            seat = self.seat if actors >> self.seat & 1 else lowest_bit(actors)
+            if line:
+                count = self.game.legal(state.data, seat, moves)
+            edge = self.most_visited(node, moves, count)
+            if edge == NULL or (line and edge.visits < MIN_VARIATION_VISITS):
+                break
+            line.append((edge.visits, seat, edge.move))
+            if self.game.visible(state.data, seat, edge.move, self.seat):
+                node = edge.child
+            else:
+                node = node_at(&self.arena, node).unseen
+            self.game.apply(state.data, seat, edge.move)
+        return line
+
+    cdef Edge* most_visited(self, uint32_t node, const uint32_t* moves, int count) noexcept nogil:
+        """The edge with most visits among those of the given moves, or NULL."""
+        cdef Edge* best = NULL
+        cdef Edge* edge = self.arena.cells + node_at(&self.arena, node).edges
+        cdef Edge* end = edge + node_at(&self.arena, node).count
+        cdef uint32_t stamp = self.mark(moves, count)
+        while edge < end:
+            if self.marks[edge.move] == stamp and (best == NULL or edge.visits > best.visits):
+                best = edge
+            edge += 1
+        return best

@@ -1,0 +1,444 @@
+"""ROYGBIV: rules, determinization and playouts on bit boards.
+
+One 64-bit word per value holds the cells that show it, so a play captures with
+six ands, population counts and exclusive ors, whatever lies on the board. A
+playout keeps the hands and the bag as short lists, removes by swapping with
+the last entry, and allocates nothing.
+
+The rules are on the game's page of the documentation. Limits: 2, 3, 4 or 6
+seats. Determinizations are uniform over the ways to deal what the seat has not
+seen; what the other seats' choices reveal is not used here.
+"""
+
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from aleator.ext.core.bits cimport lowest_bit, popcount
+from aleator.ext.core.game cimport (
+    CHANCE,
+    FINISHED,
+    MAX_SEATS,
+    Game,
+    State,
+    hash_bytes,
+    share_highest,
+)
+from aleator.ext.core.random cimport Random, below, next64, scaled
+
+
+cdef enum:
+    SIDE = 7
+    CELLS = 49
+    CENTRE = 24
+    VALUES = 7
+    COPIES = 7  # dice of each value
+    HAND = 3
+
+    # What chance is to do next.
+    NOTHING = 0
+    SET_UP = 1
+    DRAW = 2
+
+
+# Index 0 of the per-value arrays holds what
+# the comment says, 1..7 belong to the values.
+cdef struct Board:
+    uint64_t[VALUES + 1] cells  # [v]: bit c set if cell c shows v; [0]: the empty cells
+    uint8_t[MAX_SEATS][VALUES + 1] hands  # dice known by value; [0]: all dice of the hand
+    uint8_t[VALUES + 1] played  # original values placed; [0]: dice on the board
+    uint8_t[VALUES + 1] bag  # dice known by value; [0]: all dice of the bag
+    uint16_t[MAX_SEATS] scores
+    uint8_t seat  # to act, or, while a draw is pending, to draw
+    uint8_t pending  # NOTHING, SET_UP or DRAW
+    uint8_t known  # bit mask of the seats whose hands are filled in
+    uint8_t start  # during set-up: the seat to act first, or NO_SEAT to draw it
+
+
+cdef enum:
+    NO_SEAT = 255
+
+# LINES[c]: the 12 other cells of c's row and column.
+cdef uint64_t[CELLS] LINES
+
+cdef void fill_lines() noexcept:
+    cdef int cell, other
+    for cell in range(CELLS):
+        LINES[cell] = 0
+        for other in range(CELLS):
+            if other != cell and (
+                other // SIDE == cell // SIDE or other % SIDE == cell % SIDE
+            ):
+                LINES[cell] |= <uint64_t>1 << other
+
+fill_lines()
+
+
+cdef inline int place(uint64_t* cells, int value, int cell) noexcept nogil:
+    """Put a die on an empty cell and capture; returns the points.
+
+    Always six steps, with the mask emptied for values that are not lower: a
+    loop of `value` steps would mispredict its end.
+    """
+    cdef uint64_t line = LINES[cell]
+    cdef uint64_t taken = <uint64_t>1 << cell
+    cdef uint64_t caught
+    cdef int points = 0
+    cdef int x
+    cells[0] ^= taken
+    for x in range(1, VALUES):
+        caught = cells[x] & line & (<uint64_t>0 - <uint64_t>(x < value))
+        cells[x] ^= caught
+        taken |= caught
+        points += x * popcount(caught)
+    cells[value] |= taken
+    return points
+
+
+cdef inline int pick(uint8_t* counts, Random* random) noexcept nogil:
+    """Take a uniformly drawn die out of counts whose entry 0 is their sum."""
+    cdef int rank = below(random, counts[0])
+    cdef int value = 1
+    while rank >= counts[value]:
+        rank -= counts[value]
+        value += 1
+    counts[value] -= 1
+    counts[0] -= 1
+    return value
+
+
+cdef inline uint8_t* list_dice(const uint8_t* counts, uint8_t* dice) noexcept nogil:
+    """Write every die of `counts`; may write seven bytes beyond; returns the end."""
+    cdef int value
+    for value in range(1, VALUES + 1):
+        memset(dice, value, 8)
+        dice += counts[value]
+    return dice
+
+
+cdef class Roygbiv(Game):
+    """Rules of ROYGBIV.
+
+    Parameters
+    ----------
+    players : int
+        2, 3, 4 or 6.
+    open_hands : bool
+        Whether every seat sees every hand and every draw.
+
+    Raises
+    ------
+    ValueError
+        For another number of players.
+    """
+
+    cdef readonly bint open_hands
+
+    def __init__(self, int players=2, bint open_hands=False):
+        if players not in (2, 3, 4, 6):
+            raise ValueError(f"players must be 2, 3, 4 or 6, not {players}")
+        self.seats = players
+        self.open_hands = open_hands
+        self.move_space = (VALUES + 1) * CELLS
+        self.state_size = sizeof(Board)
+
+    cdef void start(self, void* state, int start_seat) noexcept nogil:
+        cdef Board* board = <Board*>state
+        cdef int value
+        board.cells[0] = (<uint64_t>1 << CELLS) - 1
+        for value in range(1, VALUES + 1):
+            board.bag[value] = COPIES
+        board.bag[0] = VALUES * COPIES
+        board.known = (1 << self.seats) - 1
+        board.pending = SET_UP
+        board.start = NO_SEAT if start_seat < 0 else start_seat
+
+    cdef int actors(self, const void* state) noexcept nogil:
+        cdef const Board* board = <const Board*>state
+        if board.pending != NOTHING:
+            return CHANCE
+        if board.cells[0] == 0:
+            return FINISHED
+        return 1 << board.seat
+
+    cdef int legal(self, const void* state, int seat, uint32_t* moves) noexcept nogil:
+        cdef const Board* board = <const Board*>state
+        cdef uint64_t empty
+        cdef int count = 0
+        cdef int value
+        for value in range(1, VALUES + 1):
+            if board.hands[seat][value]:
+                empty = board.cells[0]
+                while empty:
+                    moves[count] = value * CELLS + lowest_bit(empty)
+                    count += 1
+                    empty &= empty - 1
+        return count
+
+    cdef void apply(self, void* state, int seat, uint32_t move) noexcept nogil:
+        cdef Board* board = <Board*>state
+        cdef int value = move // CELLS
+        board.scores[seat] += place(board.cells, value, move % CELLS)
+        board.hands[seat][value] -= 1
+        board.hands[seat][0] -= 1
+        board.played[value] += 1
+        board.played[0] += 1
+        if board.bag[0]:
+            board.pending = DRAW
+        else:
+            self.pass_turn(board)
+
+    cdef void pass_turn(self, Board* board) noexcept nogil:
+        board.pending = NOTHING
+        board.seat = 0 if board.seat + 1 == self.seats else board.seat + 1
+
+    cdef uint64_t chance(self, void* state, Random* random) noexcept nogil:
+        cdef Board* board = <Board*>state
+        cdef int value, seat, i
+        if board.pending == DRAW:
+            value = pick(board.bag, random)
+            seat = board.seat
+            self.take(board, value)
+            return seat * VALUES + value
+        value = pick(board.bag, random)
+        place(board.cells, value, CENTRE)
+        board.played[value] = 1
+        board.played[0] = 1
+        for seat in range(self.seats):
+            for i in range(HAND):
+                board.hands[seat][pick(board.bag, random)] += 1
+            board.hands[seat][0] = HAND
+        board.seat = below(random, self.seats) if board.start == NO_SEAT else board.start
+        board.start = 0
+        board.pending = NOTHING
+        return 0
+
+    cdef void take(self, Board* board, int value) noexcept nogil:
+        """Give the seat that played the die it drew, already out of the bag."""
+        board.hands[board.seat][value] += 1
+        board.hands[board.seat][0] += 1
+        self.pass_turn(board)
+
+    cdef void returns(self, const void* state, float* win_shares) noexcept nogil:
+        cdef float[MAX_SEATS] scores
+        self.points(state, scores)
+        share_highest(scores, self.seats, win_shares)
+
+    cdef void points(self, const void* state, float* scores) noexcept nogil:
+        cdef int seat
+        for seat in range(self.seats):
+            scores[seat] = (<const Board*>state).scores[seat]
+
+    cdef uint32_t observed(self, const void* state, uint64_t event, int viewer) noexcept nogil:
+        # The event is drawer * 7 + value, with values from 1.
+        if self.open_hands or <int>((event - 1) // VALUES) == viewer:
+            return event
+        return 0
+
+    cdef void observe(self, void* state, int seat) noexcept nogil:
+        cdef Board* board = <Board*>state
+        cdef int other
+        if not self.open_hands:
+            for other in range(self.seats):
+                if other != seat:
+                    memset(&board.hands[other][1], 0, VALUES)
+            board.known &= 1 << seat
+            memset(&board.bag[1], 0, VALUES)
+
+    cdef bint full(self, const void* state) noexcept nogil:
+        return (<const Board*>state).known == (1 << self.seats) - 1
+
+    cdef bint determinize(self, void* state, int seat, Random* random) noexcept nogil:
+        cdef Board* board = <Board*>state
+        cdef int other, value, i
+        for value in range(1, VALUES + 1):
+            board.bag[value] = COPIES - board.played[value]
+            for other in range(self.seats):
+                board.bag[value] -= board.hands[other][value]
+        for other in range(self.seats):
+            if not board.known >> other & 1:
+                board.bag[0] += board.hands[other][0]
+        for other in range(self.seats):
+            if not board.known >> other & 1:
+                for i in range(board.hands[other][0]):
+                    board.hands[other][pick(board.bag, random)] += 1
+        board.known = (1 << self.seats) - 1
+        return True
+
+    cdef uint64_t information_hash(self, const void* state, int seat) noexcept nogil:
+        cdef Board copy
+        memcpy(&copy, state, sizeof(Board))
+        self.observe(&copy, seat)
+        return hash_bytes(&copy, sizeof(Board), seat)
+
+    cdef void playout(self, void* state, Random* random) noexcept nogil:
+        cdef Board* board = <Board*>state
+        cdef uint8_t[CELLS] empty
+        cdef uint8_t[CELLS + 8] bag
+        cdef uint8_t[MAX_SEATS][16] hands
+        cdef int[MAX_SEATS] hand_sizes
+        cdef int[MAX_SEATS] gained
+        cdef int empty_count = 0
+        cdef int bag_count = board.bag[0]
+        cdef int seat = board.seat
+        cdef int seats = self.seats
+        cdef uint64_t mask = board.cells[0]
+        cdef uint64_t bits
+        cdef uint8_t* hand
+        cdef int i, value, cell, size
+        if board.pending != NOTHING:
+            self.chance(state, random)
+            bag_count = board.bag[0]
+            seat = board.seat
+            mask = board.cells[0]
+        while mask:
+            empty[empty_count] = lowest_bit(mask)
+            empty_count += 1
+            mask &= mask - 1
+        list_dice(board.bag, bag)
+        for i in range(seats):
+            list_dice(board.hands[i], hands[i])
+            hand_sizes[i] = board.hands[i][0]
+            gained[i] = 0
+        while empty_count:
+            hand = hands[seat]
+            size = hand_sizes[seat]
+            bits = next64(random)
+            i = choose_die(hand, size, <uint32_t>bits)
+            value = hand[i]
+            cell = scaled(bits >> 32, empty_count)
+            empty_count -= 1
+            gained[seat] += place(board.cells, value, empty[cell])
+            empty[cell] = empty[empty_count]
+            if bag_count:
+                cell = scaled(next64(random) >> 32, bag_count)
+                bag_count -= 1
+                hand[i] = bag[cell]
+                bag[cell] = bag[bag_count]
+            else:
+                hand[i] = hand[size - 1]
+                hand_sizes[seat] = size - 1
+            seat = seat + 1
+            if seat == seats:
+                seat = 0
+        # Leave a finished state: nothing but the scores and the board is looked at.
+        for i in range(seats):
+            board.scores[i] += gained[i]
+        board.pending = NOTHING
+
+    def pack(self, cells, played, hands, scores, seat_to_act):
+        """Build a state from fields that were checked to agree with each other.
+
+        Parameters
+        ----------
+        cells : sequence of 49 int
+            Values shown, row by row, 0 for empty.
+        played : sequence of 7 int
+            Original values 1..7 placed so far.
+        hands : sequence
+            By seat: a sequence of dice, or the number of hidden dice.
+        scores : sequence of int
+        seat_to_act : int or None
+            None in a finished game.
+        """
+        cdef State state = self.new_state()
+        cdef Board* board = <Board*>state.data
+        cdef int cell, value, seat
+        if len(cells) != CELLS or len(played) != VALUES:
+            raise ValueError("need 49 cells and 7 played counts")
+        if len(hands) != self.seats or len(scores) != self.seats:
+            raise ValueError(f"need {self.seats} hands and scores")
+        for cell in range(CELLS):
+            value = cells[cell]
+            if not 0 <= value <= VALUES:
+                raise ValueError("cells hold 0..7")
+            board.cells[value] |= <uint64_t>1 << cell
+        for value in range(1, VALUES + 1):
+            board.played[value] = played[value - 1]
+            board.bag[value] = COPIES - board.played[value]
+        board.played[0] = popcount(((<uint64_t>1 << CELLS) - 1) ^ board.cells[0])
+        board.bag[0] = VALUES * COPIES - board.played[0]
+        for seat in range(self.seats):
+            hand = hands[seat]
+            if isinstance(hand, int):
+                if not 0 <= hand <= HAND:
+                    raise ValueError("hands hold at most 3 dice")
+                board.hands[seat][0] = hand
+                if hand == 0:
+                    board.known |= 1 << seat
+            else:
+                if len(hand) > HAND or not all(1 <= die <= VALUES for die in hand):
+                    raise ValueError("hands hold at most 3 dice of 1..7")
+                board.known |= 1 << seat
+                board.hands[seat][0] = len(hand)
+                for die in hand:
+                    board.hands[seat][<int>die] += 1
+                    board.bag[<int>die] -= 1
+            board.bag[0] -= board.hands[seat][0]
+            board.scores[seat] = scores[seat]
+        if not self.full(board):
+            memset(&board.bag[1], 0, VALUES)
+        board.seat = 0 if seat_to_act is None else self.checked(seat_to_act)
+        return state
+
+    cdef int checked(self, int seat) except -1:
+        self.check_seat(seat)
+        return seat
+
+    def unpack(self, State state not None):
+        """The fields that `pack` takes, as a dict; hidden hands as their size."""
+        cdef const Board* board = <const Board*>self.read(state)
+        cdef int cell, value, seat
+        cells = [0] * CELLS
+        for value in range(1, VALUES + 1):
+            for cell in range(CELLS):
+                if board.cells[value] >> cell & 1:
+                    cells[cell] = value
+        hands = []
+        for seat in range(self.seats):
+            if board.known >> seat & 1:
+                hands.append([
+                    value
+                    for value in range(1, VALUES + 1)
+                    for _ in range(board.hands[seat][value])
+                ])
+            else:
+                hands.append(board.hands[seat][0])
+        return {
+            "cells": cells,
+            "played": [board.played[value] for value in range(1, VALUES + 1)],
+            "hands": hands,
+            "scores": [board.scores[seat] for seat in range(self.seats)],
+            "seat_to_act": board.seat if board.cells[0] else None,
+        }
+
+    def draw(self, State state not None, int value):
+        """The state after the pending draw turned out to be `value`.
+
+        Raises
+        ------
+        ValueError
+            If no draw is pending, or the bag holds no such die.
+        """
+        cdef State copy = self.copy_state(state)
+        cdef Board* board = <Board*>copy.data
+        if board.pending != DRAW:
+            raise ValueError("no draw is pending")
+        if not 1 <= value <= VALUES or not board.bag[value]:
+            raise ValueError(f"the bag holds no {value}")
+        board.bag[value] -= 1
+        board.bag[0] -= 1
+        self.take(board, value)
+        return copy
+
+
+cdef inline int choose_die(const uint8_t* hand, int size, uint32_t bits) noexcept nogil:
+    """The index of a die, every value of the hand (not every die) being as likely."""
+    if size < 2:
+        return 0
+    if size == 2:
+        return scaled(bits, 2)
+    if hand[0] == hand[1]:
+        return 2 * scaled(bits, 2)
+    if hand[2] == hand[0] or hand[2] == hand[1]:
+        return scaled(bits, 2)
+    return scaled(bits, 3)

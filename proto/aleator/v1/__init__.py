@@ -1,0 +1,1 @@
+"""The wire contract, version 1: modules generated from the .proto files at build time."""

@@ -1,0 +1,115 @@
+"""The build steps pyproject.toml cannot state: protobuf modules and Cython extensions.
+
+The top-level folders are parts of one import package (`package-dir` in
+pyproject.toml), but Cython and mypy look for its modules by path. For them the
+build makes `build/packages`, symbolic links in the shape of that package.
+
+With ALEATOR_DEBUG=1 the extensions check what the normal build takes on trust:
+array bounds, null pointers and other undefined behaviour in C, indices of
+Cython buffers, and the assertions of `aleator.ext.core.check`. A fault ends
+the process with a message.
+
+Limits: compilers that take GCC's options; systems with symbolic links.
+"""
+
+import os
+import platform
+from importlib.resources import files
+from pathlib import Path
+
+from Cython.Build import cythonize
+from grpc_tools import protoc
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
+
+DEBUG = os.environ.get("ALEATOR_DEBUG") == "1"
+BUILD = Path("build")
+PACKAGES = BUILD / "packages"
+
+if DEBUG:
+    SANITIZERS = ["-fsanitize=undefined,bounds-strict", "-fno-sanitize-recover=all"]
+    COMPILE_FLAGS = ["-O1", "-g", "-fno-omit-frame-pointer", "-UNDEBUG", *SANITIZERS]
+    LINK_FLAGS = SANITIZERS
+else:
+    COMPILE_FLAGS = ["-O3", "-DNDEBUG"]
+    LINK_FLAGS = []
+if platform.machine() == "x86_64":
+    COMPILE_FLAGS.append("-march=x86-64-v2")  # popcount as one instruction
+
+DIRECTIVES = {
+    "language_level": 3,
+    "boundscheck": DEBUG,
+    "initializedcheck": DEBUG,
+    "wraparound": False,
+    "cdivision": True,  # in both builds, so that both round alike
+}
+
+
+def link_packages() -> None:
+    """Make `build/packages/aleator` out of symbolic links."""
+    package = PACKAGES / "aleator"
+    package.mkdir(parents=True, exist_ok=True)
+    parts = [*Path("proto/aleator").iterdir(), Path("service"), Path("search"), Path("ext")]
+    for part in parts:
+        link = package / part.name
+        if not link.is_symlink():
+            link.symlink_to(os.path.relpath(part, package))
+
+
+def write_if_changed(path: Path, text: str) -> None:
+    """Write a file, or leave its time alone if it already has this text."""
+    if not path.exists() or path.read_text() != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+class BuildModules(build_py):
+    """Generates the protobuf modules beside their .proto files first."""
+
+    def run(self) -> None:
+        sources = sorted(str(path) for path in Path("proto").rglob("*.proto"))
+        outputs = [f"--{kind}_out=proto" for kind in ("python", "pyi", "grpc_python")]
+        includes = ["-Iproto", f"-I{files('grpc_tools') / '_proto'}"]
+        if sources and protoc.main(["protoc", *includes, *outputs, *sources]) != 0:
+            raise SystemExit("the .proto files do not compile: see the messages above")
+        link_packages()
+        super().run()
+
+
+class BuildExtensions(build_ext):
+    """Translates the .pyx files first; compiles as many at once as there are cores."""
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        self.parallel = self.parallel or os.cpu_count()
+
+    def build_extensions(self) -> None:
+        link_packages()
+        flags = BUILD / "flags"  # newer than extensions built with other flags
+        write_if_changed(flags, "\n".join([*COMPILE_FLAGS, *LINK_FLAGS]))
+        translated = cythonize(
+            self.extensions,
+            include_path=[str(PACKAGES)],
+            build_dir=str(BUILD / ("cython-debug" if DEBUG else "cython")),
+            compiler_directives=DIRECTIVES,
+        )
+        sources = {extension.name: extension.sources for extension in translated}
+        for extension in self.extensions:
+            extension.sources = sources[extension.name]
+            extension.depends.append(str(flags))
+        super().build_extensions()
+
+
+setup(
+    ext_modules=[
+        Extension(
+            name="aleator." + ".".join(path.with_suffix("").parts),
+            sources=[str(path)],
+            extra_compile_args=COMPILE_FLAGS,
+            extra_link_args=LINK_FLAGS,
+        )
+        for path in sorted(Path("ext").rglob("*.pyx"))
+    ],
+    cmdclass={"build_py": BuildModules, "build_ext": BuildExtensions},
+)

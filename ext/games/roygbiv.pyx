@@ -189,7 +189,11 @@ cdef class Roygbiv(Game):
 
     cdef void pass_turn(self, Board* board) noexcept nogil:
         board.pending = NOTHING
-        board.seat = 0 if board.seat + 1 == self.seats else board.seat + 1
+        # Nobody is to act on a full board; 0 stands for that, so that equal states are equal bytes.
+        if board.seat + 1 == self.seats or board.cells[0] == 0:
+            board.seat = 0
+        else:
+            board.seat += 1
 
     cdef uint64_t chance(self, void* state, Random* random) noexcept nogil:
         cdef Board* board = <Board*>state
@@ -239,10 +243,11 @@ cdef class Roygbiv(Game):
         cdef int other
         if not self.open_hands:
             for other in range(self.seats):
-                if other != seat:
+                if other != seat and board.hands[other][0]:
                     memset(&board.hands[other][1], 0, VALUES)
-            board.known &= 1 << seat
-            memset(&board.bag[1], 0, VALUES)
+                    board.known &= ~(1 << other)
+            if not self.full(board):
+                memset(&board.bag[1], 0, VALUES)
 
     cdef bint full(self, const void* state) noexcept nogil:
         return (<const Board*>state).known == (1 << self.seats) - 1

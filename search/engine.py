@@ -1,0 +1,425 @@
+"""The engine: from a position, a seat and limits to an analysis.
+
+It reduces the position to what the seat may know before anything else, grows
+one search tree per thread from independent random streams (root parallelism),
+merges the statistics of the trees' roots, and orders the candidates: the robust
+child, corrected by a lower confidence bound.
+
+Sources: G. Chaslot, M. Winands, J. van den Herik, "Parallel Monte-Carlo tree
+search", CG (2008), for root parallelism; the lower bound as in D. Wu's KataGo.
+
+Limits: standard errors treat the simulations through one move as independent
+draws, which they are only roughly, since the tree learns.
+"""
+
+import math
+import random
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from aleator.ext.core.search import Search, StopFlag
+from aleator.search.analysis import (
+    Analysis,
+    Candidate,
+    Estimate,
+    Report,
+    Statistics,
+    StopReason,
+)
+from aleator.search.errors import InvalidInput
+from aleator.search.limits import Limits, level_settings
+from aleator.search.position import Move, Position, pick_seed
+
+DEFAULT_TIME = 1.0  # seconds, of a search without limits
+DEFAULT_MEMORY = 256 * 2**20
+EXPLORATION = 0.7
+UNLIMITED = 2**63 - 1
+STRONGEST = 10
+CONFIDENCE = 1.96  # standard errors of a two-sided 95% bound
+ROBUST_SHARE = 0.25  # of the most visits, that a candidate needs to be best by its bound
+VARIATION_CANDIDATES = 10  # the best so many candidates get a principal variation
+VARIATION_LENGTH = 12
+
+
+class Engine:
+    """Finds moves by search; safe to use from several threads at once.
+
+    Parameters
+    ----------
+    memory : int
+        Cap of the trees of one search, in bytes, shared by its threads.
+
+    Raises
+    ------
+    InvalidInput
+        If the memory is less than a megabyte.
+    """
+
+    def __init__(self, *, memory: int = DEFAULT_MEMORY) -> None:
+        if memory < 2**20:
+            raise InvalidInput.at("memory", f"must be at least {2**20} bytes, not {memory}")
+        self.memory = memory
+        self._running: set[StopFlag] = set()
+        self._lock = threading.Lock()
+
+    def suggest(
+        self,
+        position: Position,
+        seat: int | None = None,
+        limits: Limits | None = None,
+        *,
+        seed: int | None = None,
+        level: int | None = None,
+        allowed: Sequence[Move] | None = None,
+        avoided: Sequence[Move] | None = None,
+        stop: StopFlag | None = None,
+    ) -> Analysis:
+        """Search until a limit is reached and say what to play.
+
+        Parameters
+        ----------
+        position : Position
+            A state or an observation that shows the seat's own hand. What the
+            seat cannot know is dropped first and never influences the answer.
+        seat : int, optional
+            The seat to find a move for; may be left out when one seat is to act.
+        limits : Limits, optional
+            By default `DEFAULT_TIME` seconds on one thread.
+        seed : int, optional
+            0..2^64-1. Equal seeds, simulation limits and thread counts give equal
+            answers; by default one is drawn, and told in the statistics.
+        level : int, optional
+            1..10, how strong to play; by default 10, everything within the limits.
+        allowed, avoided : sequence of Move, optional
+            Choose among these moves only; never choose these.
+        stop : StopFlag, optional
+            Set it from any thread to end the search early.
+
+        Raises
+        ------
+        GameFinished, SeatNotToAct, SeatRequired, HandHidden
+            If the seat has no move to choose.
+        InvalidInput
+            For a bad seat, seed or level, and if `allowed` and `avoided` leave no move.
+        """
+        task = self._prepare(position, seat, limits, seed, level, allowed, avoided, stop)
+        with self._registered(task):
+            task.grow(UNLIMITED)
+        return task.report().analysis
+
+    def analyze(
+        self,
+        position: Position,
+        seat: int | None = None,
+        limits: Limits | None = None,
+        *,
+        interval: float = 0.5,
+        seed: int | None = None,
+        allowed: Sequence[Move] | None = None,
+        avoided: Sequence[Move] | None = None,
+        stop: StopFlag | None = None,
+    ) -> Iterator[Report]:
+        """Search as `suggest` does and report every `interval` seconds.
+
+        Yields
+        ------
+        Report
+            Each complete; the last one, and only it, is marked final. Reports
+            taken on the way do not change the final one of a search limited by
+            simulations.
+
+        Raises
+        ------
+        InvalidInput
+            As `suggest`, and if the interval is not positive.
+        """
+        if not interval > 0:
+            raise InvalidInput.at("interval", f"must be positive, not {interval}")
+        task = self._prepare(position, seat, limits, seed, None, allowed, avoided, stop)
+        return self._reports(task, interval)
+
+    def _reports(self, task: "_Task", interval: float) -> Iterator[Report]:
+        step = round(interval * 1e9)
+        with self._registered(task):
+            while True:
+                task.grow(time.monotonic_ns() + step)
+                report = task.report()
+                yield report
+                if report.final:
+                    return
+
+    def stop(self) -> None:
+        """End all running searches of this engine; they return what they have."""
+        with self._lock:
+            for flag in self._running:
+                flag.set()
+
+    @contextmanager
+    def _registered(self, task: "_Task") -> Iterator[None]:
+        """Make the task's stop flag known to `stop` while the search runs."""
+        with self._lock:
+            self._running.add(task.stop)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running.discard(task.stop)
+
+    def _prepare(
+        self,
+        position: Position,
+        seat: int | None,
+        limits: Limits | None,
+        seed: int | None,
+        level: int | None,
+        allowed: Sequence[Move] | None,
+        avoided: Sequence[Move] | None,
+        stop: StopFlag | None,
+    ) -> "_Task":
+        start = time.monotonic_ns()
+        seat = position.acting_seat(seat)
+        observation = position.observe(seat)
+        codes = observation.codec.rules.legal_moves(observation.state, seat)
+        if allowed is not None:
+            wanted = {move.code for move in allowed}
+            codes = [code for code in codes if code in wanted]
+        if avoided is not None:
+            unwanted = {move.code for move in avoided}
+            codes = [code for code in codes if code not in unwanted]
+        if not codes:
+            raise InvalidInput.at(
+                "avoided_moves" if avoided else "allowed_moves", "leaves no legal move to choose"
+            )
+        if limits is None:
+            limits = Limits()
+        seconds = limits.time
+        if seconds is None and limits.simulations is None:
+            seconds = DEFAULT_TIME
+        strength = level_settings(STRONGEST if level is None else level)
+        caps = [limits.simulations, strength.simulations]
+        return _Task(
+            position=observation,
+            seat=seat,
+            codes=codes,
+            seed=pick_seed(seed),
+            start=start,
+            deadline=UNLIMITED if seconds is None else start + round(seconds * 1e9),
+            simulations=min((cap for cap in caps if cap is not None), default=UNLIMITED),
+            threads=limits.threads,
+            memory=self.memory,
+            margin=strength.margin,
+            stop=StopFlag() if stop is None else stop,
+        )
+
+
+@dataclass
+class _Merged:
+    """The root statistics of one move, summed over the trees."""
+
+    visits: int
+    shares: list[float]
+    squares: list[float]
+    scores: list[float]
+    search: Search  # the tree with most visits of the move
+    search_visits: int
+
+
+class _Task:
+    """One search: its trees, what is left to do, and how to report on them."""
+
+    def __init__(
+        self,
+        *,
+        position: Position,
+        seat: int,
+        codes: list[int],
+        seed: int,
+        start: int,
+        deadline: int,
+        simulations: int,
+        threads: int,
+        memory: int,
+        margin: float,
+        stop: StopFlag,
+    ) -> None:
+        self.position = position
+        self.seat = seat
+        self.codes = codes
+        self.seed = seed
+        self.start = start
+        self.deadline = deadline
+        self.simulations = simulations
+        self.threads = threads
+        self.margin = margin
+        self.stop = stop
+        self.searches: list[Search] = []
+        self.targets: list[int] = []
+        if len(codes) > 1:
+            self.targets = [
+                simulations // threads + (index < simulations % threads)
+                for index in range(threads)
+            ]
+            self.searches = [
+                Search(
+                    position.codec.rules,
+                    position.state,
+                    seat,
+                    codes,
+                    seed=seed,
+                    stream=index,
+                    exploration=EXPLORATION,
+                    memory=memory // threads,
+                )
+                for index in range(threads)
+            ]
+
+    def grow(self, until: int) -> None:
+        """Let every tree grow to its target, the time given, or a stop."""
+        deadline = min(until, self.deadline)
+
+        def run(index: int) -> None:
+            search = self.searches[index]
+            search.run(self.targets[index] - search.simulations, deadline, self.stop)
+
+        if len(self.searches) == 1:
+            run(0)
+        elif self.searches:
+            with ThreadPoolExecutor(len(self.searches)) as pool:
+                list(pool.map(run, range(len(self.searches))))
+
+    def stop_reason(self) -> StopReason | None:
+        """Why the search is over, or None if it can go on."""
+        if len(self.codes) == 1:
+            return StopReason.ONLY_MOVE
+        if all(
+            search.simulations >= target
+            for search, target in zip(self.searches, self.targets, strict=True)
+        ):
+            return StopReason.SIMULATIONS
+        if self.stop.is_set():
+            return StopReason.STOPPED
+        if time.monotonic_ns() >= self.deadline:
+            return StopReason.TIME
+        return None
+
+    def report(self) -> Report:
+        """What the trees say now."""
+        reason = self.stop_reason()
+        merged = self._merge()
+        order = self._order(merged)
+        best = self._best(order, merged)
+        candidates = tuple(
+            self._candidate(code, merged.get(code), best, rank) for rank, code in enumerate(order)
+        )
+        simulations = sum(search.simulations for search in self.searches)
+        warnings = []
+        if any(search.memory_full for search in self.searches):
+            warnings.append(
+                "the memory for the search tree was used up; the tree grew no further,"
+                " the statistics did"
+            )
+        chosen = next(candidate for candidate in candidates if candidate.move.code == best)
+        analysis = Analysis(
+            best_move=chosen.move,
+            seat=self.seat,
+            candidates=candidates,
+            estimate=chosen.estimate,
+            statistics=Statistics(
+                simulations=simulations,
+                determinizations=simulations,
+                nodes=sum(search.nodes for search in self.searches),
+                depth=max((search.depth for search in self.searches), default=0),
+                memory=sum(search.memory for search in self.searches),
+                elapsed=(time.monotonic_ns() - self.start) / 1e9,
+                threads=max(1, len(self.searches)),
+                seed=self.seed,
+                stop_reason=reason,
+            ),
+            warnings=tuple(warnings),
+        )
+        return Report(analysis=analysis, final=reason is not None)
+
+    def _merge(self) -> dict[int, _Merged]:
+        merged: dict[int, _Merged] = {}
+        for search in self.searches:
+            for code, visits, shares, squares, scores in search.root_statistics():
+                known = merged.get(code)
+                if known is None:
+                    merged[code] = _Merged(visits, shares, squares, scores, search, visits)
+                    continue
+                known.visits += visits
+                known.shares = [a + b for a, b in zip(known.shares, shares, strict=True)]
+                known.squares = [a + b for a, b in zip(known.squares, squares, strict=True)]
+                known.scores = [a + b for a, b in zip(known.scores, scores, strict=True)]
+                if visits > known.search_visits:
+                    known.search = search
+                    known.search_visits = visits
+        return merged
+
+    def _estimate(self, merged: _Merged) -> Estimate:
+        n = merged.visits
+        share = merged.shares[self.seat] / n
+        # As if one more draw of variance 1/4 had been seen: so one visit proves nothing.
+        squares = max(0.0, merged.squares[self.seat] - n * share * share) + 0.25
+        error = math.sqrt(squares) / n
+        return Estimate(
+            win_share=tuple(total / n for total in merged.shares),
+            score=tuple(total / n for total in merged.scores),
+            standard_error=error,
+            lower_bound=max(0.0, share - CONFIDENCE * error),
+        )
+
+    def _order(self, merged: dict[int, _Merged]) -> list[int]:
+        """The codes of the tried moves, best first; one untried move if there are none."""
+        if not merged:
+            return [random.Random(self.seed).choice(self.codes)]
+        most = max(move.visits for move in merged.values())
+        bounds = {
+            code: move.shares[self.seat] / move.visits
+            - CONFIDENCE * self._estimate(move).standard_error
+            for code, move in merged.items()
+        }
+
+        def key(code: int) -> tuple[bool, float, int]:
+            visits = merged[code].visits
+            robust = visits >= ROBUST_SHARE * most
+            return (not robust, -bounds[code] if robust else -visits, code)
+
+        return sorted(merged, key=key)
+
+    def _best(self, order: list[int], merged: dict[int, _Merged]) -> int:
+        """The move to play: the first, or for a weaker level one about as good."""
+        if self.margin == 0 or not merged:
+            return order[0]
+
+        def share(code: int) -> float:
+            return merged[code].shares[self.seat] / merged[code].visits
+
+        most = max(move.visits for move in merged.values())
+        near = [
+            code
+            for code in order
+            if share(code) >= share(order[0]) - self.margin
+            and merged[code].visits >= ROBUST_SHARE * most
+        ]
+        return random.Random(self.seed).choice(near)
+
+    def _candidate(self, code: int, merged: _Merged | None, best: int, rank: int) -> Candidate:
+        codec = self.position.codec
+        variation: tuple[Move, ...] = ()
+        if merged is not None and rank < VARIATION_CANDIDATES:
+            variation = tuple(
+                Move(codec, line_code, seat)
+                for seat, line_code in merged.search.principal_variation(code, VARIATION_LENGTH)
+            )
+        return Candidate(
+            move=self.position.move(code, self.seat),
+            visits=0 if merged is None else merged.visits,
+            estimate=None if merged is None else self._estimate(merged),
+            probability=float(code == best),
+            principal_variation=variation,
+        )

@@ -28,9 +28,10 @@ BUILD = Path("build")
 PACKAGES = BUILD / "packages"
 
 if DEBUG:
-    SANITIZERS = ["-fsanitize=undefined,bounds-strict", "-fno-sanitize-recover=all"]
-    COMPILE_FLAGS = ["-O1", "-g", "-fno-omit-frame-pointer", "-UNDEBUG", *SANITIZERS]
-    LINK_FLAGS = SANITIZERS
+    LINK_FLAGS = ["-fsanitize=undefined,bounds-strict", "-fno-sanitize-recover=all"]
+    COMPILE_FLAGS = ["-O1", "-g", "-fno-omit-frame-pointer", "-fno-wrapv", "-UNDEBUG", *LINK_FLAGS]
+    # Python's objects through functions: its own headers break the strict bounds.
+    COMPILE_FLAGS.append("-DPy_LIMITED_API=0x030B0000")
 else:
     COMPILE_FLAGS = ["-O3", "-DNDEBUG"]
     LINK_FLAGS = []
@@ -93,6 +94,7 @@ class BuildExtensions(build_ext):
             include_path=[str(PACKAGES)],
             build_dir=str(BUILD / ("cython-debug" if DEBUG else "cython")),
             compiler_directives=DIRECTIVES,
+            emit_linenums=True,  # faults, warnings and profiles name lines of the .pyx
         )
         sources = {extension.name: extension.sources for extension in translated}
         for extension in self.extensions:
@@ -101,7 +103,13 @@ class BuildExtensions(build_ext):
         super().build_extensions()
 
 
+inits = [path for part in ("ext", "search", "service") for path in Path(part).rglob("__init__.py")]
 setup(
+    packages=[
+        "aleator",
+        "aleator.v1",
+        *sorted("aleator." + ".".join(path.parent.parts) for path in inits),
+    ],
     ext_modules=[
         Extension(
             name="aleator." + ".".join(path.with_suffix("").parts),

@@ -1,0 +1,1 @@
+"""What all games share: their interface, random numbers, the tree and its search."""

@@ -1,0 +1,49 @@
+"""What every drawing of a game offers."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from rich.console import RenderableType
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One moment of a game, as one seat sees it.
+
+    Attributes
+    ----------
+    state
+        Record of the observation of the person's seat.
+    names
+        What to call each seat.
+    events
+        Records of the public events to point out, oldest first.
+    """
+
+    state: Record
+    names: Sequence[str]
+    events: Sequence[Record] = ()
+
+
+class Drawing(ABC):
+    """How one game is shown to a person and how the person types a move."""
+
+    game: ClassVar[str]
+    move_help: ClassVar[str]
+    """One line: how a move is typed, with an example."""
+
+    @abstractmethod
+    def draw(self, scene: Scene) -> RenderableType:
+        """Picture of a scene, with all that the person may know."""
+
+    @abstractmethod
+    def read_move(self, text: str) -> str:
+        """Notation of the move that a person typed in a looser spelling.
+
+        What is not understood is returned as it is, so that the game's own
+        notation explains what is wrong with it.
+        """

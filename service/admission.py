@@ -1,0 +1,246 @@
+"""Which searches run, when, and for how long.
+
+A fixed number of threads search. A search that cannot start at once waits in a short queue, first
+come, first served; one that would start too late for its deadline, or finds the queue full, is
+refused on arrival, since a client told at once can go elsewhere. To tell, the starts of the waiting
+searches are predicted from the ends of the running ones.
+
+A search whose time comes from its deadline shares that time with those that wait: with w waiting
+for n threads it gets 1/(1 + w/n) of it. So when many ask at the same time all are answered, with
+less time each, rather than few. Those that already run are cut to that share too.
+
+Predictions hold as long as searches end in time, which those bounded by time do. For one bounded
+by simulations alone the end is guessed from the speed seen lately.
+
+Everything here but the searches themselves runs on the event loop, so nothing needs a lock.
+"""
+
+import asyncio
+import heapq
+import os
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import inf
+from time import monotonic
+
+import grpc
+
+from aleator.search import Analysis, Limits, StopFlag
+from aleator.service.errors import Refusal
+
+LEAST_TIME = 0.001
+"""Seconds that a search gets at least; one that cannot have them is refused."""
+FIRST_SPEED = 100_000.0
+"""Simulations a second that one thread is thought to make, before any was seen."""
+SPEED_MEMORY = 0.8
+NICENESS = 5
+"""What is added to the niceness of search threads, so that they do not hold up the event loop."""
+
+Job = Callable[[Limits, StopFlag], Analysis]
+
+
+@dataclass(eq=False, slots=True)
+class _Search:
+    """A search that waits or runs; times are seconds of the monotonic clock."""
+
+    job: Job
+    limits: Limits
+    until: float  # when it must have ended
+    result: asyncio.Future[Analysis]
+    stop: StopFlag = field(default_factory=StopFlag)
+    timer: asyncio.TimerHandle | None = None  # gives up waiting; later, cuts the search short
+    start: float = inf
+    end: float = inf  # when it will have ended, as far as can be told
+
+
+class Admission:
+    """Runs searches on a fixed number of threads.
+
+    Parameters
+    ----------
+    workers : int
+        How many threads search at once.
+    queue : int
+        How many searches may wait.
+    """
+
+    def __init__(self, workers: int, queue: int) -> None:
+        self._workers = workers
+        self._queue = queue
+        self._free = workers
+        self._running: set[_Search] = set()
+        self._waiting: deque[_Search] = deque()
+        self._speed = FIRST_SPEED
+        self._pool = ThreadPoolExecutor(workers, "search", initializer=_lower_priority)
+
+    async def run(self, job: Job, limits: Limits, until: float) -> Analysis:
+        """Run a search as soon as a thread is free.
+
+        Parameters
+        ----------
+        job : callable
+            Searches within the limits that it is given, until the flag is set.
+        limits : Limits
+            The most that it may spend; `time` is set, `threads` at most the workers.
+        until : float
+            When the search must have ended, by the monotonic clock; may be infinite.
+
+        Raises
+        ------
+        Refusal
+            If it would start too late.
+        """
+        loop = asyncio.get_running_loop()
+        search = _Search(job, limits, until, loop.create_future())
+        now = monotonic()
+        self._check_start(search, now)
+        self._waiting.append(search)
+        self._start_waiting()
+        if search.start == inf:
+            if until < inf:
+                search.timer = loop.call_later(until - now, self._give_up, search)
+            self._cut_running()
+        try:
+            return await search.result
+        except asyncio.CancelledError:
+            search.stop.set()
+            self._leave_queue(search)
+            raise
+
+    def stop_all(self) -> None:
+        """Let all searches return what they have; those that wait, as soon as they start."""
+        for search in (*self._running, *self._waiting):
+            search.stop.set()
+
+    def close(self) -> None:
+        """Wait for the threads to end, once all searches were stopped."""
+        self._pool.shutdown()
+
+    def _check_start(self, search: _Search, now: float) -> None:
+        """Refuse a search that cannot start in time."""
+        latest = search.until - LEAST_TIME
+        if latest < now:
+            raise Refusal(
+                grpc.StatusCode.DEADLINE_EXCEEDED,
+                "DEADLINE_UNREACHABLE",
+                "the deadline leaves no time to search",
+            )
+        start = self._predict_start(search, now)
+        if start > latest:
+            raise _busy(start - latest)
+        if start > now and len(self._waiting) >= self._queue:
+            raise _busy(min(running.end for running in self._running) - now)
+
+    def _predict_start(self, search: _Search, now: float) -> float:
+        """Tell when a new search would start."""
+        waiting = len(self._waiting) + 1
+        free = [now] * self._free
+        for running in self._running:
+            end = min(running.end, running.start + self._share(running, running.start, waiting))
+            # One that is overdue is expected to take as long again as it is overdue.
+            free += [max(end, 2 * now - end)] * running.limits.threads
+        heapq.heapify(free)
+        for behind, other in zip(range(waiting - 1, 0, -1), self._waiting, strict=True):
+            threads = other.limits.threads
+            start = [heapq.heappop(free) for _ in range(threads)][-1]
+            for _ in range(threads):
+                heapq.heappush(free, start + self._duration(other, start, behind))
+        return heapq.nsmallest(search.limits.threads, free)[-1]
+
+    def _share(self, search: _Search, start: float, waiting: int) -> float:
+        """Seconds for a search that starts at some time while others wait."""
+        assert search.limits.time is not None
+        share = (search.until - start) / (1 + waiting / self._workers)
+        return max(LEAST_TIME, min(search.limits.time, share))
+
+    def _duration(self, search: _Search, start: float, waiting: int) -> float:
+        """Guess how long a search will take."""
+        share = self._share(search, start, waiting)
+        if search.limits.simulations is None:
+            return share
+        return min(share, search.limits.simulations / (self._speed * search.limits.threads))
+
+    def _start_waiting(self) -> None:
+        """Start the searches that wait, as far as threads are free."""
+        while self._waiting and self._waiting[0].limits.threads <= self._free:
+            search = self._waiting.popleft()
+            if search.timer is not None:
+                search.timer.cancel()
+            now = monotonic()
+            waiting = len(self._waiting)
+            search.start = now
+            search.end = now + self._duration(search, now, waiting)
+            self._free -= search.limits.threads
+            self._running.add(search)
+            limits = replace(search.limits, time=self._share(search, now, waiting))
+            done = self._pool.submit(search.job, limits, search.stop)
+            done.add_done_callback(partial(self._hand_over, search))
+
+    def _hand_over(self, search: _Search, done: Future[Analysis]) -> None:
+        """Pass what a thread has done to the event loop."""
+        search.result.get_loop().call_soon_threadsafe(self._ended, search, done)
+
+    def _ended(self, search: _Search, done: Future[Analysis]) -> None:
+        """Pass the result of a search on, and its threads to the next."""
+        if search.timer is not None:
+            search.timer.cancel()
+        self._running.discard(search)
+        self._free += search.limits.threads
+        self._start_waiting()
+        error = done.exception()
+        if error is not None:
+            if not search.result.done():
+                search.result.set_exception(error)
+            return
+        analysis = done.result()
+        statistics = analysis.statistics
+        if statistics.elapsed > LEAST_TIME:
+            speed = statistics.simulations / (statistics.elapsed * statistics.threads)
+            self._speed = SPEED_MEMORY * self._speed + (1 - SPEED_MEMORY) * speed
+        if not search.result.done():
+            search.result.set_result(analysis)
+
+    def _cut_running(self) -> None:
+        """Cut those that run to their share, now that one more waits."""
+        now = monotonic()
+        for search in self._running:
+            end = search.start + self._share(search, search.start, len(self._waiting))
+            if search.until < inf and end < search.end:
+                if search.timer is not None:
+                    search.timer.cancel()
+                search.end = end
+                loop = search.result.get_loop()
+                search.timer = loop.call_later(max(0.0, end - now), search.stop.set)
+
+    def _give_up(self, search: _Search) -> None:
+        """Refuse a search that waited until its time ran out, as its start was foretold wrongly."""
+        self._leave_queue(search)
+        if not search.result.done():
+            search.result.set_exception(_busy(LEAST_TIME))
+
+    def _leave_queue(self, search: _Search) -> None:
+        with suppress(ValueError):
+            self._waiting.remove(search)
+        self._start_waiting()
+
+
+def _busy(retry_after: float) -> Refusal:
+    return Refusal(
+        grpc.StatusCode.RESOURCE_EXHAUSTED,
+        "SERVER_BUSY",
+        "the server has too much to search",
+        retry_after=max(LEAST_TIME, retry_after),
+    )
+
+
+def _lower_priority() -> None:
+    """Lower the priority of the calling thread, and of those that it will start."""
+    if sys.platform == "linux":  # elsewhere this would lower the whole process
+        thread = threading.get_native_id()
+        os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + NICENESS)

@@ -1,0 +1,217 @@
+"""Between messages and the values of `aleator.search`.
+
+Typed messages are read into and built from records, plain data whose keys are the names of the
+message's fields. So nothing here knows the fields of any game: its message lies in the oneof field
+that is named like the game.
+
+The paths of errors raised here continue the path of the message read.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.json_format import ParseDict
+from google.protobuf.message import Message
+from google.protobuf.struct_pb2 import Struct, Value
+
+from aleator.search import Analysis, Candidate, Estimate, Limits, Move, Position, StopReason
+from aleator.search.errors import InvalidInput, shorten
+from aleator.search.games import Codec, GameEvent, Record, codec_class
+from aleator.v1 import analysis_pb2, game_service_pb2, state_pb2
+
+MOVES_LIMIT = 1000
+"""Moves that a list in a request may have."""
+_STOP_REASONS: Final = {
+    None: analysis_pb2.STOP_REASON_UNSPECIFIED,
+    StopReason.ONLY_MOVE: analysis_pb2.STOP_REASON_ONLY_MOVE,
+    StopReason.SIMULATIONS: analysis_pb2.STOP_REASON_SIMULATIONS,
+    StopReason.TIME: analysis_pb2.STOP_REASON_TIME,
+    StopReason.STOPPED: analysis_pb2.STOP_REASON_STOPPED,
+}
+
+
+def read_record(message: Message) -> Record:
+    """Read the fields that are set into plain data, keyed by their names."""
+    record: Record = {}
+    for field, value in message.ListFields():
+        if field.message_type is None:
+            record[field.name] = list(value) if field.is_repeated else value
+        elif field.is_repeated:
+            record[field.name] = [read_record(item) for item in value]
+        else:
+            record[field.name] = read_record(value)
+    return record
+
+
+def read_options(options: Struct) -> dict[str, Any]:
+    """Read a Struct into plain data."""
+    return {name: _read_value(value) for name, value in options.fields.items()}
+
+
+def _read_value(value: Value) -> Any:
+    match value.WhichOneof("kind"):
+        case "list_value":
+            return [_read_value(item) for item in value.list_value.values]
+        case "struct_value":
+            return read_options(value.struct_value)
+        case "bool_value":
+            return value.bool_value
+        case "number_value":
+            return value.number_value
+        case "string_value":
+            return value.string_value
+    return None
+
+
+def read_state(state: state_pb2.GameState) -> Position:
+    """Read a position."""
+    kind = state.WhichOneof("state")
+    options = read_options(state.options)
+    if kind == "notation":
+        return Position.parse(state.notation, state.game or None, options)
+    if kind is None:
+        raise InvalidInput.at("", "holds no position: set a typed state or `notation`")
+    if state.game and state.game != kind:
+        codec_class(state.game)  # an unknown game is an error of its own
+        raise InvalidInput.at("game", f"is {shorten(state.game)}, but the typed state is of {kind}")
+    return Position.from_record(kind, options, read_record(getattr(state, kind)))
+
+
+def write_state(position: Position) -> state_pb2.GameState:
+    """Write a position as a typed state."""
+    typed: dict[str, Any] = {position.game: position.record}
+    return state_pb2.GameState(game=position.game, options=position.options, **typed)
+
+
+def read_move(move: state_pb2.Move, position: Position, seat: int | None) -> Move:
+    """Read a legal move of a seat."""
+    kind = move.WhichOneof("move")
+    if kind == "notation":
+        return position.find_move(move.notation, seat)
+    if kind is None:
+        raise InvalidInput.at("", "holds no move: set a typed move or `notation`")
+    if kind != position.game:
+        raise InvalidInput.at(kind, f"is a move of {kind}, but the game is {position.game}")
+    return position.find_move(read_record(getattr(move, kind)), seat)
+
+
+def check_count(moves: Sequence[Any]) -> None:
+    """Check that a list of moves is not too long to read."""
+    if len(moves) > MOVES_LIMIT:
+        raise InvalidInput.at("", f"has {len(moves)} moves; at most {MOVES_LIMIT} are read")
+
+
+def write_move(move: Move) -> state_pb2.Move:
+    """Write a move as a typed move."""
+    typed: dict[str, Any] = {move.codec.id: move.record}
+    return state_pb2.Move(**typed)
+
+
+def read_outcome(outcome: state_pb2.Outcome, game: str) -> Record:
+    """Read a chance outcome of a game."""
+    kind = outcome.WhichOneof("outcome")
+    if kind is None:
+        raise InvalidInput.at("", "holds no outcome")
+    if kind != game:
+        raise InvalidInput.at(kind, f"is an outcome of {kind}, but the game is {game}")
+    return read_record(getattr(outcome, kind))
+
+
+def write_event(event: GameEvent, game: str) -> state_pb2.GameEvent:
+    """Write an event of a game."""
+    typed: dict[str, Any] = {game: event.record}
+    return state_pb2.GameEvent(
+        seat=event.seat, kind=event.kind, description=event.description, **typed
+    )
+
+
+def read_limits(limits: analysis_pb2.Limits) -> Limits:
+    """Read what a search may spend, as it was asked for."""
+    return Limits(
+        time=_read_duration(limits.time) if limits.HasField("time") else None,
+        simulations=limits.simulations if limits.HasField("simulations") else None,
+        threads=limits.threads if limits.HasField("threads") else 1,
+    )
+
+
+def read_level(strength: analysis_pb2.Strength) -> int | None:
+    """Read how strongly to play; None for as strongly as can be."""
+    return strength.level if strength.HasField("level") else None
+
+
+def _read_duration(duration: Duration) -> float:
+    """Seconds of a duration; those of an invalid one are never positive."""
+    if not 0 <= duration.nanos < 1_000_000_000:
+        return -1.0
+    return duration.seconds + duration.nanos / 1e9
+
+
+def write_analysis(analysis: Analysis) -> analysis_pb2.Analysis:
+    """Write what a search found."""
+    statistics = analysis.statistics
+    elapsed_ns = round(statistics.elapsed * 1e9)
+    return analysis_pb2.Analysis(
+        best_move=write_move(analysis.best_move),
+        best_move_notation=analysis.best_move.notation,
+        seat=analysis.seat,
+        candidates=[_write_candidate(candidate) for candidate in analysis.candidates],
+        estimate=_write_estimate(analysis.estimate),
+        statistics=analysis_pb2.Statistics(
+            simulations=statistics.simulations,
+            determinizations=statistics.determinizations,
+            nodes=statistics.nodes,
+            depth=statistics.depth,
+            memory=statistics.memory,
+            elapsed=Duration(seconds=elapsed_ns // 1_000_000_000, nanos=elapsed_ns % 1_000_000_000),
+            threads=statistics.threads,
+            seed=statistics.seed,
+            stop_reason=_STOP_REASONS[statistics.stop_reason],
+        ),
+        warnings=analysis.warnings,
+    )
+
+
+def _write_candidate(candidate: Candidate) -> analysis_pb2.Candidate:
+    return analysis_pb2.Candidate(
+        move=write_move(candidate.move),
+        notation=candidate.move.notation,
+        visits=candidate.visits,
+        estimate=_write_estimate(candidate.estimate),
+        probability=candidate.probability,
+        principal_variation=[
+            state_pb2.SeatMove(seat=move.seat, move=write_move(move))
+            for move in candidate.principal_variation
+        ],
+    )
+
+
+def _write_estimate(estimate: Estimate | None) -> analysis_pb2.Estimate | None:
+    if estimate is None:
+        return None
+    return analysis_pb2.Estimate(
+        win_shares=estimate.win_share,
+        scores=estimate.score,
+        standard_error=estimate.standard_error,
+        lower_bound=estimate.lower_bound,
+    )
+
+
+def write_game(codec: type[Codec]) -> game_service_pb2.Game:
+    """Describe a game."""
+    game = game_service_pb2.Game(
+        game=codec.id,
+        title=codec.title,
+        seat_counts=codec.seat_counts,
+        hidden=codec.hidden,
+        example_notation=codec.example,
+    )
+    for option in codec.option_list():
+        game.options.add(
+            name=option.name,
+            type=option.type,
+            default_value=ParseDict(option.default, Value()),
+            choices=[ParseDict(choice, Value()) for choice in option.choices],
+            description=option.description,
+        )
+    return game

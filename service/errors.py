@@ -1,0 +1,201 @@
+"""Errors as gRPC statuses: the code, and details that a program can read.
+
+Every status carries one google.rpc.ErrorInfo. What is wrong with the fields of a request is
+collected in `Faults`, so that the client learns everything in one answer, a google.rpc.BadRequest.
+The texts are kept short as a whole, since clients refuse long trailing metadata (gRPC's own limit
+is 8 KiB).
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from datetime import timedelta
+from typing import NamedTuple, ParamSpec, TypeVar
+
+import grpc
+from google.protobuf.message import Message
+from google.rpc import error_details_pb2, status_pb2
+from grpc_status import rpc_status
+
+from aleator.search.errors import (
+    AleatorError,
+    FullStateRequired,
+    GameFinished,
+    HandHidden,
+    IllegalMove,
+    InvalidInput,
+    SeatNotToAct,
+    SeatRequired,
+    UnknownGame,
+    shorten,
+)
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+DOMAIN = "aleator"
+_MESSAGE_LIMIT = 400
+"""Characters of the message of a status."""
+_FAULTS_LIMIT = 4500
+"""Characters of all paths and descriptions of one BadRequest."""
+
+
+class Fault(NamedTuple):
+    """Something wrong with a field of a request: the stable reason, the path, the description."""
+
+    reason: str
+    path: str
+    description: str
+
+
+class Refusal(Exception):
+    """A call that ends with an error status.
+
+    Parameters
+    ----------
+    code : grpc.StatusCode
+        The code to answer with.
+    reason : str
+        The stable name of the reason.
+    message : str
+        The reason in English.
+    metadata : mapping of str to str
+        The variable parts of the reason.
+    faults : iterable of Fault
+        What is wrong with the fields of the request.
+    retry_after : float, optional
+        Seconds after which to try again.
+    """
+
+    def __init__(
+        self,
+        code: grpc.StatusCode,
+        reason: str,
+        message: str,
+        metadata: Mapping[str, str] | None = None,
+        *,
+        faults: Iterable[Fault] = (),
+        retry_after: float | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.reason = reason
+        self.metadata = metadata or {}
+        self.faults = tuple(faults)
+        self.retry_after = retry_after
+
+    def status(self) -> grpc.Status:
+        """Write the refusal as a status with its details."""
+        details: list[Message] = [
+            error_details_pb2.ErrorInfo(reason=self.reason, domain=DOMAIN, metadata=self.metadata)
+        ]
+        if self.faults:
+            details.append(_bad_request(self.faults))
+        if self.retry_after is not None:
+            retry = error_details_pb2.RetryInfo()
+            retry.retry_delay.FromTimedelta(timedelta(seconds=self.retry_after))
+            details.append(retry)
+        message = str(self)
+        if len(message) > _MESSAGE_LIMIT:
+            message = message[:_MESSAGE_LIMIT] + "..."
+        status = status_pb2.Status(code=self.code.value[0], message=message)
+        for detail in details:
+            status.details.add().Pack(detail)
+        return rpc_status.to_status(status)
+
+
+class Faults:
+    """Collects what is wrong with the fields of a request.
+
+    Read each part of the request through `read`, then call `check`. Errors that make the rest of
+    the request meaningless, such as an unknown game, are not collected but go through.
+    """
+
+    def __init__(self) -> None:
+        self._found: list[Fault] = []
+
+    def read(
+        self, path: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+    ) -> T | None:
+        """Call a function; collect the faults that it raises, their paths continued from `path`.
+
+        Returns
+        -------
+        object or None
+            What the function returns; None after a fault.
+        """
+        try:
+            return function(*args, **kwargs)
+        except AleatorError as error:
+            faults = _faults_of(error, path)
+            if not faults:
+                raise
+            self._found += faults
+            return None
+
+    def check(self) -> None:
+        """Raise everything collected, if there is anything."""
+        if self._found:
+            raise _refusal_of_faults(self._found)
+
+
+def refusal_of(error: AleatorError) -> Refusal:
+    """Turn an error of the search layer into a refusal."""
+    match error:
+        case UnknownGame():
+            return Refusal(
+                grpc.StatusCode.NOT_FOUND,
+                "UNKNOWN_GAME",
+                str(error),
+                {"game": shorten(error.game), "known": ",".join(error.known)},
+            )
+        case GameFinished():
+            return Refusal(grpc.StatusCode.FAILED_PRECONDITION, "GAME_FINISHED", str(error))
+        case SeatNotToAct():
+            return Refusal(
+                grpc.StatusCode.FAILED_PRECONDITION,
+                "SEAT_NOT_TO_ACT",
+                str(error),
+                {"seat": str(error.seat), "seats_to_act": ",".join(map(str, error.seats_to_act))},
+            )
+    return _refusal_of_faults(_faults_of(error, ""))
+
+
+def _faults_of(error: AleatorError, path: str) -> list[Fault]:
+    """List the faults of fields that an error stands for; none if it is of another kind."""
+    match error:
+        case InvalidInput():
+            reason = "ILLEGAL_MOVE" if isinstance(error, IllegalMove) else "INVALID_INPUT"
+            violations = error.under(path).violations if path else error.violations
+            return [Fault(reason, *violation) for violation in violations]
+        case SeatRequired():
+            return [Fault("SEAT_REQUIRED", "seat", str(error))]
+        case FullStateRequired():
+            return [Fault("FULL_STATE_REQUIRED", "state", str(error))]
+        case HandHidden():
+            return [Fault("HAND_HIDDEN", "state", str(error))]
+    return []
+
+
+def _refusal_of_faults(faults: list[Fault]) -> Refusal:
+    reasons = {fault.reason for fault in faults}
+    return Refusal(
+        grpc.StatusCode.INVALID_ARGUMENT,
+        reasons.pop() if len(reasons) == 1 else "INVALID_INPUT",
+        "; ".join(f"{path}: {text}" if path else text for _, path, text in faults),
+        faults=faults,
+    )
+
+
+def _bad_request(faults: Iterable[Fault]) -> error_details_pb2.BadRequest:
+    """List the faults, as many as a client can receive."""
+    request = error_details_pb2.BadRequest()
+    room = _FAULTS_LIMIT
+    left_out = 0
+    for reason, path, description in faults:
+        room -= len(reason) + len(path) + len(description)
+        if room >= 0:
+            request.field_violations.add(field=path, description=description, reason=reason)
+        else:
+            left_out += 1
+    if left_out:
+        request.field_violations.add(description=f"and {left_out} more")
+    return request

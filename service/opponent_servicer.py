@@ -1,0 +1,144 @@
+"""The opponent over gRPC: suggested moves, within the deadlines of the calls."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import inf
+from time import monotonic
+from typing import Any
+
+import grpc
+
+from aleator.search import Analysis, Engine, Limits, Move, Position, StopFlag
+from aleator.search.errors import InvalidInput
+from aleator.service.admission import Admission
+from aleator.service.convert import (
+    MOVES_LIMIT,
+    check_count,
+    read_level,
+    read_limits,
+    read_move,
+    read_state,
+    write_analysis,
+)
+from aleator.service.errors import Faults
+from aleator.service.settings import Settings
+from aleator.v1 import analysis_pb2, opponent_service_pb2, opponent_service_pb2_grpc, state_pb2
+
+INLINE_SIMULATIONS = 64
+"""A search of so many simulations ends sooner than it could be handed to a thread and back."""
+MARGIN = 0.010
+MARGIN_SHARE = 0.05
+"""Seconds, and the share of the time left, that an answer leaves before its deadline."""
+
+
+class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
+    """Plays with one engine.
+
+    Parameters
+    ----------
+    engine : Engine
+        Searches.
+    admission : Admission
+        Decides which searches run, and when.
+    settings : Settings
+        The times and the number of threads of a search.
+    """
+
+    def __init__(self, engine: Engine, admission: Admission, settings: Settings) -> None:
+        self._engine = engine
+        self._admission = admission
+        self._settings = settings
+
+    async def SuggestMove(
+        self,
+        request: opponent_service_pb2.SuggestMoveRequest,
+        context: grpc.aio.ServicerContext[Any, Any],
+    ) -> opponent_service_pb2.SuggestMoveResponse:
+        """Suggest the move to play."""
+        faults = Faults()
+        position = faults.read("state", read_state, request.state)
+        limits = faults.read("limits", self._read_limits, request.limits)
+        level = faults.read("strength", read_level, request.strength)
+        seat = None
+        allowed = avoided = None
+        if position is not None:
+            asked = request.seat if request.HasField("seat") else None
+            seat = faults.read("", position.acting_seat, asked)
+            if seat is not None:
+                allowed = _read_moves(
+                    faults, "allowed_moves", request.allowed_moves, position, seat
+                )
+                avoided = _read_moves(
+                    faults, "avoided_moves", request.avoided_moves, position, seat
+                )
+        faults.check()
+        assert position is not None
+        assert limits is not None
+        seed = request.seed if request.HasField("seed") else None
+
+        def search(limits: Limits, stop: StopFlag | None) -> Analysis:
+            return self._engine.suggest(
+                position,
+                seat,
+                limits,
+                seed=seed,
+                level=level,
+                allowed=allowed,
+                avoided=avoided,
+                stop=stop,
+            )
+
+        if _is_short(limits):
+            analysis = search(limits, None)
+        else:
+            analysis = await self._admission.run(
+                search, self._bound(limits), _latest_end(context.time_remaining())
+            )
+        return opponent_service_pb2.SuggestMoveResponse(analysis=write_analysis(analysis))
+
+    def _read_limits(self, message: analysis_pb2.Limits) -> Limits:
+        limits = read_limits(message)
+        if limits.threads > self._settings.workers:
+            raise InvalidInput.at(
+                "threads",
+                f"must be 1..{self._settings.workers} on this server, not {limits.threads}",
+            )
+        return limits
+
+    def _bound(self, limits: Limits) -> Limits:
+        """Give the limits a time, at most the longest that the server searches."""
+        time = limits.time
+        if time is None:
+            unlimited = limits.simulations is None
+            time = self._settings.default_time if unlimited else self._settings.max_time
+        return replace(limits, time=min(time, self._settings.max_time))
+
+
+def _read_moves(
+    faults: Faults, which: str, moves: Sequence[state_pb2.Move], position: Position, seat: int
+) -> list[Move] | None:
+    """Read the allowed or the avoided moves; None if there are none."""
+    if not moves:
+        return None
+    faults.read(f"{which}_moves", check_count, moves)
+    read = [
+        faults.read(f"{which}_moves[{index}]", read_move, move, position, seat)
+        for index, move in enumerate(moves[:MOVES_LIMIT])
+    ]
+    return [move for move in read if move is not None]
+
+
+def _is_short(limits: Limits) -> bool:
+    return (
+        limits.simulations is not None
+        and limits.simulations <= INLINE_SIMULATIONS
+        and limits.threads == 1
+    )
+
+
+def _latest_end(remaining: float | None) -> float:
+    """Tell when a search must end for its answer to arrive in the time that remains."""
+    if remaining is None:
+        return inf
+    margin = min(MARGIN + MARGIN_SHARE * remaining, remaining / 2)
+    return monotonic() + remaining - margin

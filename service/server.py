@@ -1,0 +1,130 @@
+"""The server: its services with health and reflection, and how it starts and stops."""
+
+import asyncio
+import logging
+import signal
+import sys
+from collections.abc import Sequence
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from aleator.search import Engine
+from aleator.service.admission import Admission
+from aleator.service.game_servicer import GameServicer
+from aleator.service.interceptor import Guard
+from aleator.service.opponent_servicer import OpponentServicer
+from aleator.service.settings import Settings
+from aleator.v1 import (
+    game_service_pb2,
+    game_service_pb2_grpc,
+    opponent_service_pb2,
+    opponent_service_pb2_grpc,
+)
+
+try:
+    from uvloop import run as run_loop
+except ImportError:
+    from asyncio import run as run_loop  # type: ignore[assignment]
+
+REQUEST_LIMIT = 2**20
+"""Bytes of a request; a longer one is refused with a reason."""
+TRANSPORT_LIMIT = 16 * 2**20
+"""Bytes of a request from which on gRPC itself cuts it off, with a bare status."""
+LAST_WORDS = 0.1
+"""Seconds that streams such as Watch have to tell that the server stops."""
+ANSWER_TIME = 0.2
+"""Seconds before the end of the grace at which searches must answer with what they have."""
+
+_SERVICES = (
+    game_service_pb2.DESCRIPTOR.services_by_name["GameService"].full_name,
+    opponent_service_pb2.DESCRIPTOR.services_by_name["OpponentService"].full_name,
+)
+
+
+class Server:
+    """A server that is not listening yet; make it on the event loop that it is to run on.
+
+    Parameters
+    ----------
+    settings : Settings
+        What the operator has set.
+    handlers : sequence of grpc.GenericRpcHandler
+        Further methods to serve.
+
+    Raises
+    ------
+    RuntimeError
+        If the address cannot be listened on.
+    """
+
+    def __init__(self, settings: Settings, handlers: Sequence[grpc.GenericRpcHandler] = ()) -> None:
+        self._grace = settings.grace
+        self._admission = Admission(settings.workers, settings.queue)
+        self._guard = Guard(REQUEST_LIMIT)
+        self._server = grpc.aio.server(
+            interceptors=(self._guard,),
+            options=(
+                ("grpc.max_receive_message_length", TRANSPORT_LIMIT),
+                # Otherwise a second server on the same port would take half of the calls.
+                ("grpc.so_reuseport", 0),
+            ),
+        )
+        game_service_pb2_grpc.add_GameServiceServicer_to_server(GameServicer(), self._server)
+        opponent_service_pb2_grpc.add_OpponentServiceServicer_to_server(
+            OpponentServicer(Engine(memory=settings.memory), self._admission, settings),
+            self._server,
+        )
+        self._health = health.aio.HealthServicer()
+        health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        reflection.enable_server_reflection(
+            (*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server
+        )
+        self._server.add_generic_rpc_handlers(handlers)
+        port = self._server.add_insecure_port(settings.listen)
+        self.address = f"{settings.listen.rpartition(':')[0]}:{port}"
+
+    async def start(self) -> None:
+        """Start to serve."""
+        for service in _SERVICES:
+            await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
+        await self._server.start()
+
+    async def stop(self) -> None:
+        """Take no more calls, and let those under way end within the grace."""
+        await self._health.enter_graceful_shutdown()
+        stopping = asyncio.create_task(self._server.stop(self._grace))
+        await self._guard.end_standing_streams(LAST_WORDS)
+        await asyncio.wait({stopping}, timeout=max(0.0, self._grace - LAST_WORDS - ANSWER_TIME))
+        self._admission.stop_all()
+        await stopping
+        self._admission.close()
+
+
+def run(settings: Settings, handlers: Sequence[grpc.GenericRpcHandler] = ()) -> None:
+    """Serve until SIGTERM or SIGINT; a second signal ends the process at once.
+
+    Prints one line with the address once the server is ready.
+    """
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    run_loop(_serve(settings, handlers))
+
+
+async def _serve(settings: Settings, handlers: Sequence[grpc.GenericRpcHandler]) -> None:
+    try:
+        server = Server(settings, handlers)
+    except RuntimeError as error:
+        raise SystemExit(f"cannot listen on {settings.listen}: {error}") from None
+    loop = asyncio.get_running_loop()
+    told_to_stop = asyncio.Event()
+    signals = (signal.SIGTERM, signal.SIGINT)
+    for number in signals:
+        loop.add_signal_handler(number, told_to_stop.set)
+    await server.start()
+    sys.stdout.write(f"aleator listens on {server.address}\n")
+    sys.stdout.flush()
+    await told_to_stop.wait()
+    for number in signals:
+        loop.remove_signal_handler(number)
+    await server.stop()

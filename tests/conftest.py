@@ -1,0 +1,9 @@
+"""Settings of all tests."""
+
+import os
+
+from hypothesis import settings
+
+settings.register_profile("aleator", deadline=None)  # the machine may be busy
+if "CI" not in os.environ:  # there hypothesis loads a profile of its own
+    settings.load_profile("aleator")

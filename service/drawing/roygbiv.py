@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
-from rich.measure import Measurement
 from rich.padding import Padding
 from rich.style import Style
 from rich.table import Table
@@ -26,8 +25,10 @@ BOARD_WIDTH = 2 + SIDE * (CELL_WIDTH + 1)
 COLUMNS = "abcdefg"
 LOOSE_MOVE = re.compile(r"([0-9])[ @]*([a-z][0-9])")
 
+EMPTY = 0
+HIDDEN = -1
 INK = {
-    0: Style(dim=True),
+    EMPTY: Style(dim=True),
     1: Style(color="#ffffff", bgcolor="#c81e3a", bold=True),
     2: Style(color="#000000", bgcolor="#f58a1f", bold=True),
     3: Style(color="#000000", bgcolor="#ffd92e", bold=True),
@@ -35,8 +36,8 @@ INK = {
     5: Style(color="#ffffff", bgcolor="#2274d9", bold=True),
     6: Style(color="#ffffff", bgcolor="#352a94", bold=True),
     7: Style(color="#000000", bgcolor="#c08cf5", bold=True),
+    HIDDEN: Style(color="#d0d0d0", bgcolor="#505050"),
 }
-HIDDEN = Style(color="#d0d0d0", bgcolor="#505050")
 
 
 class RoygbivDrawing(Drawing):
@@ -64,11 +65,12 @@ class _Picture:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         board = _Board(self.scene.state["cells"], self.scene.events)
         tables = Group(
-            _seats(self.scene), Text(), *_unseen(self.scene.state), Text(), *_plays(self.scene)
+            _seats(self.scene), Text(), *_unseen(self.scene.state), Text(), _plays(self.scene)
         )
         if options.max_width >= BOARD_WIDTH + 33:
             beside = Table.grid(padding=(0, 3))
-            beside.add_row(board, Padding(tables, (1, 0)))
+            beside.add_column(width=BOARD_WIDTH)
+            beside.add_row(board, Padding(tables, (1, 0, 0, 0)))
             yield beside
         else:
             yield board
@@ -89,9 +91,6 @@ class _Board:
 
     def _mark(self, place: Mapping[str, Any], label: str, style: Style) -> None:
         self.marks[place["row"] * SIDE + place["column"]] = (label, style)
-
-    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
-        return Measurement(BOARD_WIDTH, BOARD_WIDTH)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         grid = box.SQUARE.substitute(options)
@@ -140,25 +139,29 @@ def _played(events: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     return (event["played"] for event in events if "played" in event)
 
 
-def _plays(scene: Scene) -> Iterator[Text]:
-    """The events to point out, in words."""
+def _plays(scene: Scene) -> Table:
+    """The plays to point out: who, which die, where, what it took, for how much."""
+    table = Table.grid(padding=(0, 1))
     for played in _played(scene.events):
-        value = played["value"]
-        line = Text(f"{scene.names[played['seat']]} put ").append(f" {value} ", INK[value])
-        line.append(f" on {COLUMNS[played['column']]}{played['row'] + 1}")
-        captured = sorted(die["value"] for die in played.get("captured", ()))
-        if captured:
-            line.append(", took ")
-            for taken in captured:
-                line.append(f" {taken} ", INK[taken])
-            line.append(f" for {played['points']}", "bold")
-        yield line
+        taken = sorted(die["value"] for die in played.get("captured", ()))
+        table.add_row(
+            scene.names[played["seat"]],
+            _dice([played["value"]]),
+            f"on {COLUMNS[played['column']]}{played['row'] + 1}",
+            Text.assemble("took ", *((str(value), INK[value]) for value in taken)) if taken else "",
+            Text(f"+{played.get('points', 0)}", style="bold"),
+        )
+    return table
 
 
 def _hand(hand: Mapping[str, Any]) -> Text:
-    dice = [(f" {value} ", INK[value]) for value in hand.get("dice", ())]
-    dice += [(" ? ", HIDDEN)] * hand.get("hidden_count", 0)
-    return Text(" ").join(Text(label, style=style) for label, style in dice)
+    return _dice([*hand.get("dice", ()), *[HIDDEN] * hand.get("hidden_count", 0)])
+
+
+def _dice(values: Sequence[int]) -> Text:
+    return Text(" ").join(
+        Text(" ? " if value == HIDDEN else f" {value} ", style=INK[value]) for value in values
+    )
 
 
 def _unseen(state: Mapping[str, Any]) -> Iterator[RenderableType]:
@@ -172,5 +175,5 @@ def _unseen(state: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield Text.assemble("In the bag  ", (str(bag), "bold"))
     if sum(counts):
         yield Text("Not seen yet")
-        yield Text(" ").join(Text(f" {value} ", style=INK[value]) for value in range(1, 8))
+        yield _dice(range(1, 8))
         yield Text(" ".join(f"{f'×{count}':^3}" if count else "   " for count in counts))

@@ -1,0 +1,185 @@
+"""The commands of `aleator`.
+
+Wrong input of any kind ends with exit code 2 and, on the error stream, one line
+for each thing wrong: the name of the field and what is the matter with it.
+"""
+
+import io
+import random
+import sys
+from importlib.metadata import version
+from typing import Annotated, Any
+
+import typer
+from google.protobuf.json_format import MessageToJson
+from rich.console import Console
+from typer.core import TyperGroup
+
+from aleator.search import Engine, Limits, Position
+from aleator.search.errors import (
+    AleatorError,
+    InvalidInput,
+    SeatNotToAct,
+    SeatRequired,
+    UnknownGame,
+)
+from aleator.search.games import codec_class, game_ids
+from aleator.search.games.base import read_model
+from aleator.search.limits import parse_duration
+from aleator.service import convert
+from aleator.service.cli.play import Opponent, PersonLeft, Play
+from aleator.service.cli.report import candidates_report, games_table
+from aleator.service.cli.think import think
+from aleator.service.drawing import DRAWINGS
+from aleator.service.settings import Settings
+from aleator.v1.game_service_pb2 import ListGamesResponse
+
+WRONG_INPUT = 2
+
+
+class _Commands(TyperGroup):
+    """Turns errors of the input into lines on the error stream and exit code 2."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except InvalidInput as error:
+            lines = [f"{path or 'input'}: {message}" for path, message in error.violations]
+        except UnknownGame as error:
+            lines = [f"game: {error}"]
+        except (SeatNotToAct, SeatRequired) as error:
+            lines = [f"seat: {error}"]
+        except AleatorError as error:
+            lines = [f"notation: {error}"]
+        typer.echo("\n".join(lines), err=True)
+        raise typer.Exit(WRONG_INPUT)
+
+
+app = typer.Typer(
+    name="aleator",
+    cls=_Commands,
+    help="An AI opponent for dice and card games with luck and hidden information.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Seed = Annotated[int | None, typer.Option(help="Seed of all chance. Default: a random one.")]
+Level = Annotated[
+    int | None, typer.Option(help="Strength from 1 to 10. Default: as strong as can be.")
+]
+Players = Annotated[
+    int | None, typer.Option(help="Number of seats. Default: the default of the game.")
+]
+
+
+@app.callback(invoke_without_command=True)
+def aleator(
+    show_version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)
+    ] = False,
+) -> None:
+    """Tell the version, where that is asked for instead of a command."""
+    if show_version:
+        typer.echo(f"aleator {version('aleator')}")
+        raise typer.Exit
+
+
+@app.command()
+def serve(
+    listen: Annotated[
+        str, typer.Option(help="HOST:PORT to listen on; port 0 takes a free one.")
+    ] = Settings.model_fields["listen"].default,
+) -> None:
+    """Serve games and moves over gRPC, until SIGTERM."""
+    settings = read_model(Settings, {"listen": listen})
+    # Only a server needs gRPC.
+    from aleator.service.server import run
+
+    run(settings)
+
+
+@app.command()
+def games(json: Json = False) -> None:
+    """List the games."""
+    codecs = [codec_class(game) for game in game_ids()]
+    if json:
+        listed = [convert.write_game(codec) for codec in codecs]
+        typer.echo(MessageToJson(ListGamesResponse(games=listed)))
+    else:
+        Console().print(games_table(codecs))
+
+
+@app.command()
+def suggest(
+    notation: Annotated[str, typer.Argument(help="A position, complete or as a seat sees it.")],
+    seat: Annotated[
+        int | None, typer.Option(help="Seat to play for. Default: the one to act.")
+    ] = None,
+    time: Annotated[
+        str | None, typer.Option(help="Time to search at most, such as 1s or 50ms.")
+    ] = None,
+    simulations: Annotated[
+        int | None, typer.Option(help="Simulated games to search at most.")
+    ] = None,
+    threads: Annotated[int, typer.Option(help="Threads to search with.")] = 1,
+    seed: Seed = None,
+    level: Level = None,
+    json: Json = False,
+) -> None:
+    """Suggest a move for a position; no server is needed.
+
+    Without limits the search takes one second. Ctrl-C ends it with what it has.
+    """
+    position = Position.parse(notation)
+    limits = Limits(None if time is None else parse_duration(time), simulations, threads)
+    analysis = think(
+        Console(stderr=True),
+        "Searching",
+        Engine(),
+        position,
+        seat,
+        limits,
+        seed=seed,
+        level=level,
+    )
+    if json:
+        typer.echo(MessageToJson(convert.write_analysis(analysis)))
+    else:
+        Console().print(candidates_report(analysis, position))
+
+
+@app.command()
+def play(
+    game: Annotated[str, typer.Argument(help="Id of the game, such as roygbiv.")],
+    seat: Annotated[int, typer.Option(help="Your seat, from 0.")] = 0,
+    players: Players = None,
+    time: Annotated[str, typer.Option(help="Time that the engine takes for a move.")] = "1s",
+    level: Level = None,
+    seed: Seed = None,
+) -> None:
+    """Play a game against the engine in this terminal."""
+    chance = random.Random(seed)
+    position = Position.create(game, _options(players), seed=chance.getrandbits(64))
+    position.observe(seat)  # complains if there is no such seat
+    opponent = Opponent(Engine(), Limits(time=parse_duration(time)), level)
+    console = Console()
+    try:
+        Play(console, DRAWINGS[game](), position, seat, opponent, chance).run()
+    except PersonLeft:
+        console.print("You left the game.")
+
+
+def _options(players: int | None) -> dict[str, int]:
+    return {} if players is None else {"players": players}
+
+
+def main() -> None:
+    """Run the command line."""
+    # A terminal that lacks a sign gets a question mark instead of a traceback.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+    app()

@@ -1,0 +1,86 @@
+"""How results look to people: tables of candidates, games and matches."""
+
+import json
+from collections.abc import Sequence
+from itertools import islice
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from aleator.search import Analysis, Position
+from aleator.search.games import Codec
+
+CANDIDATES_SHOWN = 10
+VARIATION_SHOWN = 4
+
+
+def percent(share: float) -> str:
+    """A share of the win as people read it."""
+    return f"{100 * share:.1f}%"
+
+
+def candidates_report(analysis: Analysis, position: Position) -> RenderableType:
+    """The best candidates of an analysis, and what the search spent."""
+    best = position.move(analysis.best_move.code, analysis.seat)
+    parts: list[RenderableType] = [
+        Text.assemble(
+            f"{position.codec.title}, seat {best.seat} to play: ",
+            (best.notation, "bold green"),
+            f"  ({best.description})",
+        )
+    ]
+    if analysis.candidates:
+        parts.append(_candidates_table(analysis))
+    more = len(analysis.candidates) - CANDIDATES_SHOWN
+    if more > 0:
+        parts.append(Text(f"and {more} more moves", style="dim"))
+    spent = analysis.statistics
+    reason = spent.stop_reason.value.replace("_", " ") if spent.stop_reason else "nothing yet"
+    parts.append(
+        Text(
+            f"{spent.simulations:,} simulations in {spent.elapsed:.3f} s, depth {spent.depth}, "
+            f"{spent.nodes:,} nodes, threads: {spent.threads}, seed: {spent.seed}, "
+            f"ended by: {reason}",
+            style="dim",
+        )
+    )
+    parts += [Text(f"warning: {warning}", style="yellow") for warning in analysis.warnings]
+    return Group(*parts)
+
+
+def _candidates_table(analysis: Analysis) -> Table:
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("move", style="bold")
+    for header in ("win share", "± error", "scores", "visits"):
+        table.add_column(header, justify="right", no_wrap=True)
+    table.add_column("expected play")
+    for candidate in analysis.candidates[:CANDIDATES_SHOWN]:
+        estimate = candidate.estimate
+        line = islice(candidate.principal_variation, VARIATION_SHOWN)
+        table.add_row(
+            candidate.move.notation,
+            percent(estimate.win_share[analysis.seat]) if estimate else "",
+            percent(estimate.standard_error) if estimate else "",
+            " : ".join(f"{score:.1f}" for score in estimate.score) if estimate else "",
+            f"{candidate.visits:,}",
+            " ".join(move.notation for move in line),
+        )
+    return table
+
+
+def games_table(codecs: Sequence[type[Codec]]) -> Table:
+    """The games with their options."""
+    table = Table("game", "title", "seats", "hidden", "options and defaults", box=box.SIMPLE_HEAD)
+    for codec in codecs:
+        table.add_row(
+            Text(codec.id, style="bold"),
+            codec.title,
+            ", ".join(map(str, codec.seat_counts)),
+            codec.hidden or "nothing",
+            "\n".join(
+                f"{option.name}={json.dumps(option.default)}" for option in codec.option_list()
+            ),
+        )
+    return table

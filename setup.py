@@ -18,7 +18,6 @@ from importlib.resources import files
 from pathlib import Path
 
 from Cython.Build import cythonize
-from grpc_tools import protoc
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 from setuptools.command.build_py import build_py
@@ -69,6 +68,8 @@ class BuildModules(build_py):
     """Generates the protobuf modules beside their .proto files first."""
 
     def run(self) -> None:
+        from grpc_tools import protoc  # not needed to build extensions only
+
         sources = sorted(str(path) for path in Path("proto").rglob("*.proto"))
         outputs = [f"--{kind}_out=proto" for kind in ("python", "pyi", "grpc_python")]
         includes = ["-Iproto", f"-I{files('grpc_tools') / '_proto'}"]

@@ -106,7 +106,16 @@ class Engine:
         InvalidInput
             For a bad seat, seed or level, and if `allowed` and `avoided` leave no move.
         """
-        task = self._prepare(position, seat, limits, seed, level, allowed, avoided, stop)
+        task = self._prepare(
+            position,
+            seat,
+            limits,
+            seed=seed,
+            level=level,
+            allowed=allowed,
+            avoided=avoided,
+            stop=stop,
+        )
         with self._registered(task):
             task.grow(UNLIMITED)
         return task.report().analysis
@@ -139,7 +148,16 @@ class Engine:
         """
         if not interval > 0:
             raise InvalidInput.at("interval", f"must be positive, not {interval}")
-        task = self._prepare(position, seat, limits, seed, None, allowed, avoided, stop)
+        task = self._prepare(
+            position,
+            seat,
+            limits,
+            seed=seed,
+            level=None,
+            allowed=allowed,
+            avoided=avoided,
+            stop=stop,
+        )
         return self._reports(task, interval)
 
     def _reports(self, task: "_Task", interval: float) -> Iterator[Report]:
@@ -174,6 +192,7 @@ class Engine:
         position: Position,
         seat: int | None,
         limits: Limits | None,
+        *,
         seed: int | None,
         level: int | None,
         allowed: Sequence[Move] | None,
@@ -260,8 +279,7 @@ class _Task:
         self.targets: list[int] = []
         if len(codes) > 1:
             self.targets = [
-                simulations // threads + (index < simulations % threads)
-                for index in range(threads)
+                simulations // threads + (index < simulations % threads) for index in range(threads)
             ]
             self.searches = [
                 Search(
@@ -310,10 +328,12 @@ class _Task:
         """What the trees say now."""
         reason = self.stop_reason()
         merged = self._merge()
-        order = self._order(merged)
-        best = self._best(order, merged)
+        estimates = {code: self._estimate(move) for code, move in merged.items()}
+        order = self._order(merged, estimates)
+        best = self._best(order, merged, estimates)
         candidates = tuple(
-            self._candidate(code, merged.get(code), best, rank) for rank, code in enumerate(order)
+            self._candidate(code, rank, merged.get(code), estimates.get(code), best)
+            for rank, code in enumerate(order)
         )
         simulations = sum(search.simulations for search in self.searches)
         warnings = []
@@ -373,42 +393,44 @@ class _Task:
             lower_bound=max(0.0, share - CONFIDENCE * error),
         )
 
-    def _order(self, merged: dict[int, _Merged]) -> list[int]:
+    def _order(self, merged: dict[int, _Merged], estimates: dict[int, Estimate]) -> list[int]:
         """The codes of the tried moves, best first; one untried move if there are none."""
         if not merged:
             return [random.Random(self.seed).choice(self.codes)]
-        most = max(move.visits for move in merged.values())
-        bounds = {
-            code: move.shares[self.seat] / move.visits
-            - CONFIDENCE * self._estimate(move).standard_error
-            for code, move in merged.items()
-        }
+        enough = _robust_visits(merged)
 
-        def key(code: int) -> tuple[bool, float, int]:
+        def key(code: int) -> tuple[bool, float, float, int]:
             visits = merged[code].visits
-            robust = visits >= ROBUST_SHARE * most
-            return (not robust, -bounds[code] if robust else -visits, code)
+            estimate = estimates[code]
+            if visits < enough:
+                return (True, -visits, -estimate.lower_bound, code)
+            return (False, -estimate.lower_bound, -estimate.win_share[self.seat], code)
 
         return sorted(merged, key=key)
 
-    def _best(self, order: list[int], merged: dict[int, _Merged]) -> int:
+    def _best(
+        self, order: list[int], merged: dict[int, _Merged], estimates: dict[int, Estimate]
+    ) -> int:
         """The move to play: the first, or for a weaker level one about as good."""
         if self.margin == 0 or not merged:
             return order[0]
-
-        def share(code: int) -> float:
-            return merged[code].shares[self.seat] / merged[code].visits
-
-        most = max(move.visits for move in merged.values())
+        enough = _robust_visits(merged)
+        least = estimates[order[0]].win_share[self.seat] - self.margin
         near = [
             code
             for code in order
-            if share(code) >= share(order[0]) - self.margin
-            and merged[code].visits >= ROBUST_SHARE * most
+            if merged[code].visits >= enough and estimates[code].win_share[self.seat] >= least
         ]
         return random.Random(self.seed).choice(near)
 
-    def _candidate(self, code: int, merged: _Merged | None, best: int, rank: int) -> Candidate:
+    def _candidate(
+        self,
+        code: int,
+        rank: int,
+        merged: _Merged | None,
+        estimate: Estimate | None,
+        best: int,
+    ) -> Candidate:
         codec = self.position.codec
         variation: tuple[Move, ...] = ()
         if merged is not None and rank < VARIATION_CANDIDATES:
@@ -419,7 +441,12 @@ class _Task:
         return Candidate(
             move=self.position.move(code, self.seat),
             visits=0 if merged is None else merged.visits,
-            estimate=None if merged is None else self._estimate(merged),
+            estimate=estimate,
             probability=float(code == best),
             principal_variation=variation,
         )
+
+
+def _robust_visits(merged: dict[int, _Merged]) -> float:
+    """The visits that a move needs to be judged by its lower bound."""
+    return ROBUST_SHARE * max(move.visits for move in merged.values())

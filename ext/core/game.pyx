@@ -316,7 +316,7 @@ cdef class Game:
         cdef double score_sums[MAX_SEATS]
         cdef State work = self.copy_state(state)
         cdef Random random
-        cdef uint32_t i
+        cdef uint32_t _
         cdef int seat
         if not self.full(state.data):
             raise ValueError("playouts need a full state, this is an observation")
@@ -327,7 +327,7 @@ cdef class Game:
             share_sums[seat] = 0
             score_sums[seat] = 0
         with nogil:
-            for i in range(count):
+            for _ in range(count):
                 memcpy(work.data, state.data, self.state_size)
                 self.playout(work.data, &random)
                 self.returns(work.data, shares)

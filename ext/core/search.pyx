@@ -20,7 +20,6 @@ Limits: opponents are modelled as if they knew what the searching seat knows
 results where a mixed one may be needed.
 """
 
-cimport cython
 from libc.math cimport log, sqrt, sqrtf
 from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
@@ -74,11 +73,11 @@ cdef enum:
 cdef float[32 * LOG_STEPS + 1] ROOT_LOG
 
 cdef void fill_root_log() noexcept:
+    cdef double count
     cdef int i
     for i in range(32 * LOG_STEPS + 1):
-        ROOT_LOG[i] = <float>sqrt(
-            log((1 + <double>(i % LOG_STEPS) / LOG_STEPS) * <double>(<uint64_t>1 << (i // LOG_STEPS)))
-        )
+        count = (1 + <double>(i % LOG_STEPS) / LOG_STEPS) * (<uint64_t>1 << (i // LOG_STEPS))
+        ROOT_LOG[i] = <float>sqrt(log(count))
 
 fill_root_log()
 

@@ -197,7 +197,7 @@ cdef class Roygbiv(Game):
 
     cdef uint64_t chance(self, void* state, Random* random) noexcept nogil:
         cdef Board* board = <Board*>state
-        cdef int value, seat, i
+        cdef int value, seat, _
         if board.pending == DRAW:
             value = pick(board.bag, random)
             seat = board.seat
@@ -208,7 +208,7 @@ cdef class Roygbiv(Game):
         board.played[value] = 1
         board.played[0] = 1
         for seat in range(self.seats):
-            for i in range(HAND):
+            for _ in range(HAND):
                 board.hands[seat][pick(board.bag, random)] += 1
             board.hands[seat][0] = HAND
         board.seat = below(random, self.seats) if board.start == NO_SEAT else board.start
@@ -254,7 +254,7 @@ cdef class Roygbiv(Game):
 
     cdef bint determinize(self, void* state, int seat, Random* random) noexcept nogil:
         cdef Board* board = <Board*>state
-        cdef int other, value, i
+        cdef int other, value, _
         for value in range(1, VALUES + 1):
             board.bag[value] = COPIES - board.played[value]
             for other in range(self.seats):
@@ -264,7 +264,7 @@ cdef class Roygbiv(Game):
                 board.bag[0] += board.hands[other][0]
         for other in range(self.seats):
             if not board.known >> other & 1:
-                for i in range(board.hands[other][0]):
+                for _ in range(board.hands[other][0]):
                     board.hands[other][pick(board.bag, random)] += 1
         board.known = (1 << self.seats) - 1
         return True

@@ -92,7 +92,9 @@ def test_statistics_add_up():
     assert sum(visits for _, visits, *_ in statistics) == search.simulations == 3_000
     for _, visits, shares, squares, scores in statistics:
         assert sum(shares) == pytest.approx(visits)
-        assert all(0 <= square <= share + 1e-9 for square, share in zip(squares, shares))
+        assert all(
+            0 <= square <= share + 1e-9 for square, share in zip(squares, shares, strict=True)
+        )
         assert len(scores) == 3
     assert search.memory == 32 * (search.memory // 32) > 32 * search.nodes
 

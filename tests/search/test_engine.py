@@ -1,0 +1,196 @@
+"""The engine: limits, answers, and what it may know."""
+
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from aleator.search import Engine, Limits, Position, StopFlag
+from aleator.search.analysis import StopReason
+from aleator.search.errors import GameFinished, InvalidInput, SeatNotToAct
+
+OPENING = "roygbiv ......./......./......./...4.../......./......./....... 0001000 135,??? 0,0 0"
+
+
+def unmeasured(analysis):
+    """An analysis without its measured time, and without the state it came from."""
+    statistics = replace(analysis.statistics, elapsed=0.0)
+    return repr(replace(analysis, statistics=statistics))
+
+
+def test_answers_are_reproducible_and_differ_by_seed():
+    position = Position.parse(OPENING)
+    engine = Engine()
+    for threads in (1, 2):
+        limits = Limits(simulations=3_001, threads=threads)
+        first = engine.suggest(position, limits=limits, seed=7)
+        assert first.statistics.simulations == 3_001
+        assert first.statistics.threads == threads
+        assert first.statistics.stop_reason is StopReason.SIMULATIONS
+        assert sum(candidate.visits for candidate in first.candidates) == 3_001
+        assert unmeasured(first) == unmeasured(engine.suggest(position, limits=limits, seed=7))
+        assert unmeasured(first) != unmeasured(engine.suggest(position, limits=limits, seed=8))
+
+
+def test_a_drawn_seed_is_told_and_gives_the_answer_again():
+    position = Position.parse(OPENING)
+    limits = Limits(simulations=500)
+    first = Engine().suggest(position, limits=limits)
+    again = Engine().suggest(position, limits=limits, seed=first.statistics.seed)
+    assert unmeasured(first) == unmeasured(again)
+
+
+def test_what_the_seat_cannot_know_changes_nothing():
+    full = Position.create("roygbiv", seed=5)
+    seat = full.acting_seat()
+    rules = full.codec.rules
+    worlds = [
+        Position(full.codec, rules.determinization(full.state, seat, seed)) for seed in range(6)
+    ]
+    assert len({world.state for world in worlds}) > 1
+    answers = {
+        unmeasured(Engine().suggest(world, limits=Limits(simulations=1_000), seed=1))
+        for world in [full, full.observe(seat), *worlds]
+    }
+    assert len(answers) == 1
+
+
+def test_reports_do_not_change_the_final_answer():
+    position = Position.parse(OPENING)
+    limits = Limits(simulations=60_000)
+    reports = list(Engine().analyze(position, limits=limits, interval=0.01, seed=3))
+    assert [report.final for report in reports] == [False] * (len(reports) - 1) + [True]
+    assert len(reports) > 1
+    counts = [report.analysis.statistics.simulations for report in reports]
+    assert counts == sorted(counts)
+    assert all(report.analysis.statistics.stop_reason is None for report in reports[:-1])
+    final = Engine().suggest(position, limits=limits, seed=3)
+    assert unmeasured(reports[-1].analysis) == unmeasured(final)
+
+
+def test_the_only_move_is_answered_at_once():
+    position = Position.create("roygbiv", seed=1)
+    while len(position.moves()) > 1:
+        move = position.moves()[0]
+        position, _ = position.apply({move.seat: move}, seed=1)
+    begin = time.monotonic()
+    analysis = Engine().suggest(position, limits=Limits(time=10))
+    assert time.monotonic() - begin < 1
+    assert analysis.best_move == position.moves()[0]
+    assert analysis.statistics.stop_reason is StopReason.ONLY_MOVE
+    assert analysis.estimate is None
+    final, _ = position.apply({analysis.best_move.seat: analysis.best_move})
+    with pytest.raises(GameFinished):
+        Engine().suggest(final)
+
+
+def test_allowed_and_avoided_moves():
+    position = Position.parse(OPENING)
+    moves = position.moves()
+    engine = Engine()
+    limits = Limits(simulations=400)
+    some = engine.suggest(position, limits=limits, allowed=moves[:5], avoided=moves[3:])
+    assert {candidate.move for candidate in some.candidates} == set(moves[:3])
+    with pytest.raises(InvalidInput) as error:
+        engine.suggest(position, limits=limits, allowed=moves[:2], avoided=moves)
+    assert [violation.path for violation in error.value.violations] == ["avoided_moves"]
+
+
+def test_the_best_move_comes_first_with_a_sane_estimate():
+    analysis = Engine().suggest(Position.parse(OPENING), limits=Limits(simulations=20_000), seed=2)
+    best = analysis.candidates[0]
+    assert analysis.best_move == best.move
+    assert [candidate.probability for candidate in analysis.candidates] == [1.0] + [0.0] * (
+        len(analysis.candidates) - 1
+    )
+    for candidate in analysis.candidates:
+        estimate = candidate.estimate
+        assert sum(estimate.win_share) == pytest.approx(1)
+        assert 0 <= estimate.lower_bound <= estimate.win_share[analysis.seat] <= 1
+        assert 0 < estimate.standard_error < 0.5
+    assert best.principal_variation[0] == best.move
+    assert analysis.estimate == best.estimate
+
+
+def test_time_limit_is_kept_and_used():
+    begin = time.monotonic()
+    analysis = Engine().suggest(Position.parse(OPENING), limits=Limits(time=0.1))
+    elapsed = time.monotonic() - begin
+    assert analysis.statistics.stop_reason is StopReason.TIME
+    assert 0.1 <= elapsed < 1
+
+
+def test_stop_from_another_thread_returns_what_is_there():
+    position = Position.parse(OPENING)
+    engine = Engine()
+    answers = []
+    threads = [
+        threading.Thread(
+            target=lambda: answers.append(
+                engine.suggest(position, limits=Limits(time=60, threads=2))
+            )
+        )
+        for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.05)
+    engine.stop()
+    for thread in threads:
+        thread.join(5)
+        assert not thread.is_alive()
+    for answer in answers:
+        assert answer.statistics.stop_reason is StopReason.STOPPED
+        assert answer.statistics.simulations > 0
+
+
+def test_stopped_before_it_began_there_is_still_a_legal_move():
+    stop = StopFlag()
+    stop.set()
+    position = Position.parse(OPENING)
+    analysis = Engine().suggest(position, stop=stop)
+    assert analysis.best_move in position.moves()
+    assert analysis.statistics.stop_reason is StopReason.STOPPED
+
+
+def test_levels_limit_the_simulations_and_play_legal_moves():
+    position = Position.parse(OPENING)
+    counts = []
+    for level in range(1, 8):
+        analysis = Engine().suggest(position, limits=Limits(time=5), level=level)
+        assert analysis.best_move in position.moves()
+        counts.append(analysis.statistics.simulations)
+    assert counts == sorted(set(counts))
+    with pytest.raises(InvalidInput):
+        Engine().suggest(position, level=11)
+
+
+def test_a_full_memory_is_told():
+    analysis = Engine(memory=2**20).suggest(
+        Position.parse(OPENING), limits=Limits(simulations=100_000)
+    )
+    assert analysis.statistics.memory <= 2**20
+    assert analysis.statistics.simulations == 100_000
+    assert any("memory" in warning for warning in analysis.warnings)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "path"),
+    [
+        ({"seed": -1}, "seed"),
+        ({"seed": 2**64}, "seed"),
+        ({"seat": 2}, "seat"),
+        ({"seat": -1}, "seat"),
+        ({"level": 0}, "level"),
+    ],
+)
+def test_bad_arguments_name_their_path(arguments, path):
+    with pytest.raises(InvalidInput) as error:
+        Engine().suggest(Position.parse(OPENING), **arguments)
+    assert [violation.path for violation in error.value.violations] == [path]
+
+
+def test_a_seat_that_is_not_to_act():
+    with pytest.raises(SeatNotToAct):
+        Engine().suggest(Position.create("roygbiv", seed=1, start_seat=0), seat=1)

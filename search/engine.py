@@ -39,6 +39,7 @@ DEFAULT_MEMORY = 256 * 2**20
 EXPLORATION = 0.7
 UNLIMITED = 2**63 - 1
 STRONGEST = 10
+BYTES_A_SIMULATION = 1024  # more than a tree grows by; reserving less is quicker
 CONFIDENCE = 1.96  # standard errors of a two-sided 95% bound
 ROBUST_SHARE = 0.25  # of the most visits, that a candidate needs to be best by its bound
 VARIATION_CANDIDATES = 10  # the best so many candidates get a principal variation
@@ -290,9 +291,9 @@ class _Task:
                     seed=seed,
                     stream=index,
                     exploration=EXPLORATION,
-                    memory=memory // threads,
+                    memory=min(memory // threads, BYTES_A_SIMULATION * (target + len(codes))),
                 )
-                for index in range(threads)
+                for index, target in enumerate(self.targets)
             ]
 
     def grow(self, until: int) -> None:

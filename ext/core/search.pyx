@@ -177,26 +177,40 @@ cdef class Search:
         self.seat = seat
         self.exploration = exploration
         self.seed = seed
-        legal = game.legal_moves(observation, seat)
-        if not moves or len(set(moves)) != len(moves) or not set(moves) <= set(legal):
-            raise ValueError("moves must be some of the legal moves, each once")
         if memory < 1024 * <size_t>len(moves):
             raise ValueError("memory must be at least a kilobyte for each move")
         self.root = game.observe_state(observation, seat)
         self.work = game.copy_state(observation)
-        # In the order the game lists them, whatever the caller's order.
-        chosen = set(moves)
-        for move in legal:
-            if move in chosen:
-                self.root_moves[self.root_count] = move
-                self.root_count += 1
         self.marks = <uint32_t*>calloc(game.move_space, sizeof(uint32_t))
-        self.sums = <RootSums*>calloc(self.root_count, sizeof(RootSums))
+        self.sums = <RootSums*>calloc(len(moves), sizeof(RootSums))
         if self.marks == NULL or self.sums == NULL:
             raise MemoryError
+        self.list_root_moves(moves)
         open_arena(&self.arena, memory)
         new_node(&self.arena)
         seed_random(&self.random, seed, stream)
+
+    cdef int list_root_moves(self, moves) except -1:
+        """Keep the given moves, in the order the game lists them, whatever the caller's."""
+        cdef uint32_t[MAX_MOVES] legal
+        cdef int actors = self.game.actors(self.root.data)
+        cdef int count = 0
+        cdef int i
+        cdef uint32_t stamp, move
+        if actors > 0 and actors >> self.seat & 1:
+            count = self.game.legal(self.root.data, self.seat, legal)
+        stamp = self.mark(legal, count)
+        for move in moves:
+            if move >= <uint32_t>self.game.move_space or self.marks[move] != stamp:
+                raise ValueError("moves must be some of the legal moves, each once")
+            self.marks[move] = stamp + 1
+        for i in range(count):
+            if self.marks[legal[i]] == stamp + 1:
+                self.root_moves[self.root_count] = legal[i]
+                self.root_count += 1
+        if self.root_count == 0:
+            raise ValueError("moves must be some of the legal moves, each once")
+        return 0
 
     def __dealloc__(self):
         close_arena(&self.arena)

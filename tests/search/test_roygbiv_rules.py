@@ -175,6 +175,25 @@ def test_rows_and_columns_may_be_permuted(rows, columns, transposed, seed):
         assert image_after["scores"] == after["scores"]
 
 
+def random_play(state):
+    """Each seat's expected final score when all legal moves are equally likely, exactly."""
+    if "seat_to_act" not in state:
+        return state["scores"]
+    moves = reference.legal_moves(state)
+    outcomes = [random_play(reference.successors(state, move)[0][1]) for move in moves]
+    return [sum(scores) / len(moves) for scores in zip(*outcomes, strict=True)]
+
+
+def test_playouts_choose_among_values_not_among_dice():
+    """Exactly, in the last six plays; the first hand holds two dice of the same value."""
+    position = Position.parse(
+        "roygbiv 3.46.77/76.6.17/7776737/7.277.7/7727777/3355776/7665576 5765677 344,115 99,28 1"
+    )
+    expected = random_play(position.record)
+    _, scores = position.codec.rules.run_playouts(position.state, 400_000, 1)
+    assert scores == pytest.approx(expected, abs=0.05)
+
+
 def test_last_six_plays_of_two_seats_hide_nothing():
     position = Position.create("roygbiv", seed=5)
     for ply in range(42):

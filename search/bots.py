@@ -1,0 +1,141 @@
+"""Players for matches: random, greedy, and the engine, named by a short text.
+
+A bot is handed what its seat knows and a seed, and answers with a move; the same observation and
+seed bring the same move, save for an engine that is limited by time.
+
+Specifications: ``random``, ``greedy``, ``engine``, and for the engine settings after a colon,
+joined by commas: ``engine:sims=1000``, ``engine:time=50ms,threads=2``, ``engine:level=3``.
+"""
+
+import random
+from abc import ABC, abstractmethod
+
+from pydantic import BaseModel, ConfigDict
+
+from aleator.search.engine import Engine
+from aleator.search.errors import InvalidInput, shorten
+from aleator.search.games.base import read_model
+from aleator.search.limits import Limits, level_settings, parse_duration
+from aleator.search.position import Move, Position
+
+
+class Bot(ABC):
+    """Something that can play any game.
+
+    Attributes
+    ----------
+    spec : str
+        The text that names it.
+    """
+
+    spec: str
+
+    @abstractmethod
+    def choose(self, position: Position, seat: int, seed: int) -> Move:
+        """Choose a move.
+
+        Parameters
+        ----------
+        position : Position
+            What the seat knows.
+        seat : int
+            A seat that is to act.
+        seed : int
+            For all that the bot leaves to luck.
+        """
+
+
+class RandomBot(Bot):
+    """Plays any legal move, all equally likely."""
+
+    spec = "random"
+
+    def choose(self, position: Position, seat: int, seed: int) -> Move:
+        """Choose a move."""
+        return random.Random(seed).choice(position.moves(seat))
+
+
+class GreedyBot(Bot):
+    """Plays for the most points at once, and at random among moves that bring as many."""
+
+    spec = "greedy"
+
+    def choose(self, position: Position, seat: int, seed: int) -> Move:
+        """Choose a move."""
+        rules = position.codec.rules
+        # The points are taken in one state that may be the true one.
+        state = rules.determinization(position.state, seat, seed)
+        moves = position.moves(seat)
+        scores = [rules.scores(rules.apply_move(state, seat, move.code))[seat] for move in moves]
+        most = max(scores)
+        best = [move for move, score in zip(moves, scores, strict=True) if score == most]
+        return random.Random(seed).choice(best)
+
+
+class EngineSettings(BaseModel):
+    """What may stand after ``engine:``; left out means no limit, one thread, full strength."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    sims: int | None = None
+    time: str | None = None
+    threads: int = 1
+    level: int | None = None
+
+
+class EngineBot(Bot):
+    """Plays what the engine suggests.
+
+    Parameters
+    ----------
+    spec : str
+    settings : EngineSettings
+
+    Raises
+    ------
+    InvalidInput
+        For settings out of range.
+    """
+
+    def __init__(self, spec: str, settings: EngineSettings) -> None:
+        self.spec = spec
+        self._limits = Limits(
+            time=None if settings.time is None else parse_duration(settings.time),
+            simulations=settings.sims,
+            threads=settings.threads,
+        )
+        if settings.level is not None:
+            level_settings(settings.level)
+        self._level = settings.level
+        self._engine = Engine()
+
+    def choose(self, position: Position, seat: int, seed: int) -> Move:
+        """Choose a move."""
+        analysis = self._engine.suggest(position, seat, self._limits, seed=seed, level=self._level)
+        return analysis.best_move
+
+
+def make_bot(spec: str) -> Bot:
+    """Make the bot that a text names.
+
+    Raises
+    ------
+    InvalidInput
+        If there is no such bot, or for settings that it does not have or cannot have.
+    """
+    name, _, rest = spec.partition(":")
+    if spec == RandomBot.spec:
+        return RandomBot()
+    if spec == GreedyBot.spec:
+        return GreedyBot()
+    if name == "engine":
+        words = rest.split(",") if rest else []
+        pairs = [word.partition("=") for word in words]
+        settings = {key: value for key, _, value in pairs}
+        if len(settings) < len(pairs):
+            raise InvalidInput.at("", f"must not set anything twice: {shorten(rest)}")
+        return EngineBot(spec, read_model(EngineSettings, settings))
+    raise InvalidInput.at(
+        "", f"must be random, greedy or engine with settings as in engine:sims=1000,"
+        f" not {shorten(spec)}"
+    )  # fmt: skip

@@ -187,7 +187,7 @@ def successors(state, move, options):
     ]
 
 
-def determinizations(observation):
+def determinizations(observation, options):
     """The state itself: nothing is hidden."""
     return [(Fraction(1), observation)]
 
@@ -215,7 +215,7 @@ def write(board, options, rolls, seat=None, rolled=None):
     return state
 
 
-def win_shares(state):
+def win_shares(state, options):
     board = board_of(state)
     players = len(state["seats"])
     winners = [

@@ -53,7 +53,7 @@ def legal_moves(state):
     ]
 
 
-def successors(state, move):
+def successors(state, move, options):
     """What a full state can become: pairs of probability and state."""
     seat = state["seat_to_act"]
     board, points = place(grid(state["cells"]), move["value"], move["row"], move["column"])
@@ -79,17 +79,17 @@ def successors(state, move):
     return result
 
 
-def observe(state, seat, *, open_hands=False):
+def observe(state, seat, options):
     hands = [
         hand
-        if other == seat or open_hands or not hand.get("dice")
+        if other == seat or options["open_hands"] or not hand.get("dice")
         else {"hidden_count": len(hand["dice"])}
         for other, hand in enumerate(state["hands"])
     ]
     return {**state, "hands": hands}
 
 
-def determinizations(observation):
+def determinizations(observation, options):
     """All full states that agree with an observation: pairs of probability and state."""
     found = [(Fraction(1), observation)]
     for seat, hand in enumerate(observation["hands"]):
@@ -118,7 +118,7 @@ def hands_from(counts, size):
             yield Fraction(ways, comb(counts.total(), size)), dice
 
 
-def win_shares(state):
+def win_shares(state, options):
     best = max(state["scores"])
     winners = state["scores"].count(best)
     return [1 / winners if score == best else 0.0 for score in state["scores"]]

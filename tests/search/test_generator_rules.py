@@ -345,7 +345,7 @@ def assert_same_rules(position, state, options):
             assert after.record == expected
             assert after.finished == finished == (events[-1].kind == "finished")
             if finished:
-                assert after.win_shares == pytest.approx(reference.win_shares(expected))
+                assert after.win_shares == pytest.approx(reference.win_shares(expected, options))
 
 
 @settings(max_examples=150)

@@ -107,16 +107,16 @@ def test_games_as_in_the_reference(players, open_hands, seed, data):
         ]
         move = data.draw(st.sampled_from(moves)) if ply % 8 == 0 else moves[seed * ply % len(moves)]
         position, events = position.apply({seat: position.find_move(move)}, seed=ply)
-        possible = [after for _, after in reference.successors(state, move)]
+        possible = [after for _, after in reference.successors(state, move, position.options)]
         points = position.record["scores"][seat] - state["scores"][seat]
         assert events[0].record["played"]["points"] == points
         state = position.record
         assert state in possible
         for viewer in range(players):
-            observation = reference.observe(state, viewer, open_hands=open_hands)
+            observation = reference.observe(state, viewer, position.options)
             assert position.observe(viewer).record == observation
     assert position.finished
-    assert position.win_shares == pytest.approx(reference.win_shares(state))
+    assert position.win_shares == pytest.approx(reference.win_shares(state, position.options))
 
 
 @pytest.mark.parametrize("players", PLAYERS)
@@ -180,7 +180,7 @@ def random_play(state):
     if "seat_to_act" not in state:
         return state["scores"]
     moves = reference.legal_moves(state)
-    outcomes = [random_play(reference.successors(state, move)[0][1]) for move in moves]
+    outcomes = [random_play(reference.successors(state, move, {})[0][1]) for move in moves]
     return [sum(scores) / len(moves) for scores in zip(*outcomes, strict=True)]
 
 
@@ -201,6 +201,6 @@ def test_last_six_plays_of_two_seats_hide_nothing():
         position, _ = position.apply({move.seat: move}, seed=ply)
     seat = position.seats_to_act[0]
     observation = position.observe(seat)
-    assert len(reference.determinizations(observation.record)) == 1
+    assert len(reference.determinizations(observation.record, position.options)) == 1
     rules = position.codec.rules
     assert rules.determinization(observation.state, seat, seed=0) == position.state

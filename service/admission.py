@@ -31,15 +31,19 @@ from time import monotonic
 
 import grpc
 
-from aleator.search import Analysis, Limits, StopFlag
+from aleator.search import Analysis, Limits, Statistics, StopFlag
 from aleator.service.errors import Refusal
 
 LEAST_TIME = 0.001
 """Seconds that a search gets at least; one that cannot have them is refused."""
 FIRST_SPEED = 100_000.0
 """Simulations a second that one thread is thought to make, before any was seen."""
-SPEED_MEMORY = 0.8
-NICENESS = 5
+FIRST_OVERHEAD = 0.001
+MOST_OVERHEAD = 0.010
+"""Seconds that a search is thought to take beside its time: at first, and at most."""
+MEMORY = 0.9
+"""How much of what was seen so far is kept when something new is seen."""
+NICENESS = 10
 """What is added to the niceness of search threads, so that they do not hold up the event loop."""
 
 Job = Callable[[Limits, StopFlag], Analysis]
@@ -56,6 +60,7 @@ class _Search:
     stop: StopFlag = field(default_factory=StopFlag)
     timer: asyncio.TimerHandle | None = None  # gives up waiting; later, cuts the search short
     start: float = inf
+    time: float = inf  # what it was given
     end: float = inf  # when it will have ended, as far as can be told
 
 
@@ -77,6 +82,7 @@ class Admission:
         self._running: set[_Search] = set()
         self._waiting: deque[_Search] = deque()
         self._speed = FIRST_SPEED
+        self._overhead = FIRST_OVERHEAD
         self._pool = ThreadPoolExecutor(workers, "search", initializer=_lower_priority)
 
     async def run(self, job: Job, limits: Limits, until: float) -> Analysis:
@@ -124,25 +130,26 @@ class Admission:
 
     def _check_start(self, search: _Search, now: float) -> None:
         """Refuse a search that cannot start in time."""
-        latest = search.until - LEAST_TIME
-        if latest < now:
+        if search.until - now < LEAST_TIME:
             raise Refusal(
                 grpc.StatusCode.DEADLINE_EXCEEDED,
                 "DEADLINE_UNREACHABLE",
                 "the deadline leaves no time to search",
             )
         start = self._predict_start(search, now)
-        if start > latest:
-            raise _busy(start - latest)
-        if start > now and len(self._waiting) >= self._queue:
-            raise _busy(min(running.end for running in self._running) - now)
+        if start > now:
+            late = start - (search.until - LEAST_TIME - self._overhead)
+            if late > 0:
+                raise _busy(late)
+            if len(self._waiting) >= self._queue:
+                raise _busy(min(running.end for running in self._running) - now)
 
     def _predict_start(self, search: _Search, now: float) -> float:
         """Tell when a new search would start."""
         waiting = len(self._waiting) + 1
         free = [now] * self._free
         for running in self._running:
-            end = min(running.end, running.start + self._share(running, running.start, waiting))
+            end = min(running.end, self._shared_end(running, running.start, waiting))
             # One that is overdue is expected to take as long again as it is overdue.
             free += [max(end, 2 * now - end)] * running.limits.threads
         heapq.heapify(free)
@@ -150,21 +157,24 @@ class Admission:
             threads = other.limits.threads
             start = [heapq.heappop(free) for _ in range(threads)][-1]
             for _ in range(threads):
-                heapq.heappush(free, start + self._duration(other, start, behind))
+                heapq.heappush(free, self._predict_end(other, start, behind))
         return heapq.nsmallest(search.limits.threads, free)[-1]
 
-    def _share(self, search: _Search, start: float, waiting: int) -> float:
-        """Seconds for a search that starts at some time while others wait."""
+    def _predict_end(self, search: _Search, start: float, waiting: int) -> float:
+        """Tell when a search will have ended that starts while others wait."""
+        end = self._shared_end(search, start, waiting)
+        if search.limits.simulations is None:
+            return end
+        seconds = search.limits.simulations / (self._speed * search.limits.threads)
+        return min(end, start + seconds + self._overhead)
+
+    def _shared_end(self, search: _Search, start: float, waiting: int) -> float:
+        """Tell when a search must have ended that shares its time with those that wait."""
         assert search.limits.time is not None
         share = (search.until - start) / (1 + waiting / self._workers)
-        return max(LEAST_TIME, min(search.limits.time, share))
-
-    def _duration(self, search: _Search, start: float, waiting: int) -> float:
-        """Guess how long a search will take."""
-        share = self._share(search, start, waiting)
-        if search.limits.simulations is None:
-            return share
-        return min(share, search.limits.simulations / (self._speed * search.limits.threads))
+        return start + max(
+            LEAST_TIME + self._overhead, min(search.limits.time + self._overhead, share)
+        )
 
     def _start_waiting(self) -> None:
         """Start the searches that wait, as far as threads are free."""
@@ -173,12 +183,12 @@ class Admission:
             if search.timer is not None:
                 search.timer.cancel()
             now = monotonic()
-            waiting = len(self._waiting)
             search.start = now
-            search.end = now + self._duration(search, now, waiting)
+            search.end = self._predict_end(search, now, len(self._waiting))
+            search.time = self._shared_end(search, now, len(self._waiting)) - now - self._overhead
             self._free -= search.limits.threads
             self._running.add(search)
-            limits = replace(search.limits, time=self._share(search, now, waiting))
+            limits = replace(search.limits, time=search.time)
             done = self._pool.submit(search.job, limits, search.stop)
             done.add_done_callback(partial(self._hand_over, search))
 
@@ -199,24 +209,30 @@ class Admission:
                 search.result.set_exception(error)
             return
         analysis = done.result()
-        statistics = analysis.statistics
-        if statistics.elapsed > LEAST_TIME:
-            speed = statistics.simulations / (statistics.elapsed * statistics.threads)
-            self._speed = SPEED_MEMORY * self._speed + (1 - SPEED_MEMORY) * speed
+        self._learn(search, analysis.statistics)
         if not search.result.done():
             search.result.set_result(analysis)
+
+    def _learn(self, search: _Search, statistics: Statistics) -> None:
+        """See how fast searches are, and how long they take beside their time."""
+        took = monotonic() - search.start - min(search.time, statistics.elapsed)
+        self._overhead = MEMORY * self._overhead + (1 - MEMORY) * min(took, MOST_OVERHEAD)
+        if statistics.elapsed > LEAST_TIME:
+            speed = statistics.simulations / (statistics.elapsed * statistics.threads)
+            self._speed = MEMORY * self._speed + (1 - MEMORY) * speed
 
     def _cut_running(self) -> None:
         """Cut those that run to their share, now that one more waits."""
         now = monotonic()
         for search in self._running:
-            end = search.start + self._share(search, search.start, len(self._waiting))
+            end = self._shared_end(search, search.start, len(self._waiting))
+            end = max(end, now + LEAST_TIME + self._overhead)
             if search.until < inf and end < search.end:
                 if search.timer is not None:
                     search.timer.cancel()
                 search.end = end
                 loop = search.result.get_loop()
-                search.timer = loop.call_later(max(0.0, end - now), search.stop.set)
+                search.timer = loop.call_later(end - self._overhead - now, search.stop.set)
 
     def _give_up(self, search: _Search) -> None:
         """Refuse a search that waited until its time ran out, as its start was foretold wrongly."""

@@ -147,15 +147,17 @@ def _read_duration(duration: Duration) -> float:
     return duration.seconds + duration.nanos / 1e9
 
 
-def write_analysis(analysis: Analysis) -> analysis_pb2.Analysis:
-    """Write what a search found."""
+def write_analysis(analysis: Analysis, max_candidates: int | None = None) -> analysis_pb2.Analysis:
+    """Write what a search found, with the best candidates or with all."""
     statistics = analysis.statistics
     elapsed_ns = round(statistics.elapsed * 1e9)
     return analysis_pb2.Analysis(
         best_move=write_move(analysis.best_move),
         best_move_notation=analysis.best_move.notation,
         seat=analysis.seat,
-        candidates=[_write_candidate(candidate) for candidate in analysis.candidates],
+        candidates=[
+            _write_candidate(candidate) for candidate in analysis.candidates[:max_candidates]
+        ],
         estimate=_write_estimate(analysis.estimate),
         statistics=analysis_pb2.Statistics(
             simulations=statistics.simulations,

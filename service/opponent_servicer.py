@@ -26,6 +26,8 @@ from aleator.v1 import analysis_pb2, opponent_service_pb2, opponent_service_pb2_
 
 INLINE_SIMULATIONS = 64
 """A search of so many simulations ends sooner than it could be handed to a thread and back."""
+CANDIDATES = 10
+"""Candidates listed if the request does not say how many."""
 MARGIN = 0.010
 MARGIN_SHARE = 0.05
 """Seconds, and the share of the time left, that an answer leaves before its deadline."""
@@ -94,7 +96,10 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
             analysis = await self._admission.run(
                 search, self._bound(limits), _latest_end(context.time_remaining())
             )
-        return opponent_service_pb2.SuggestMoveResponse(analysis=write_analysis(analysis))
+        wanted = request.max_candidates if request.HasField("max_candidates") else CANDIDATES
+        return opponent_service_pb2.SuggestMoveResponse(
+            analysis=write_analysis(analysis, wanted or None)
+        )
 
     def _read_limits(self, message: analysis_pb2.Limits) -> Limits:
         limits = read_limits(message)

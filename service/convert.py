@@ -8,6 +8,7 @@ The paths of errors raised here continue the path of the message read.
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, Final
 
 from google.protobuf.duration_pb2 import Duration
@@ -102,10 +103,16 @@ def check_count(moves: Sequence[Any]) -> None:
         raise InvalidInput.at("", f"has {len(moves)} moves; at most {MOVES_LIMIT} are read")
 
 
-def write_move(move: Move) -> state_pb2.Move:
-    """Write a move as a typed move."""
-    typed: dict[str, Any] = {move.codec.id: move.record}
-    return state_pb2.Move(**typed)
+def write_move(move: Move) -> tuple[state_pb2.Move, str]:
+    """Write a move as a typed move and as notation; the message must not be changed."""
+    return _write_code(move.codec, move.code)
+
+
+@lru_cache(maxsize=10_000)
+def _write_code(codec: Codec, code: int) -> tuple[state_pb2.Move, str]:
+    """Write a move; answers are full of the same moves, so they are kept."""
+    typed: dict[str, Any] = {codec.id: codec.write_move(code)}
+    return state_pb2.Move(**typed), codec.format_move(code)
 
 
 def read_outcome(outcome: state_pb2.Outcome, game: str) -> Record:
@@ -151,9 +158,10 @@ def write_analysis(analysis: Analysis, max_candidates: int | None = None) -> ana
     """Write what a search found, with the best candidates or with all."""
     statistics = analysis.statistics
     elapsed_ns = round(statistics.elapsed * 1e9)
+    best_move, best_move_notation = write_move(analysis.best_move)
     return analysis_pb2.Analysis(
-        best_move=write_move(analysis.best_move),
-        best_move_notation=analysis.best_move.notation,
+        best_move=best_move,
+        best_move_notation=best_move_notation,
         seat=analysis.seat,
         candidates=[
             _write_candidate(candidate) for candidate in analysis.candidates[:max_candidates]
@@ -175,17 +183,20 @@ def write_analysis(analysis: Analysis, max_candidates: int | None = None) -> ana
 
 
 def _write_candidate(candidate: Candidate) -> analysis_pb2.Candidate:
+    move, notation = write_move(candidate.move)
     return analysis_pb2.Candidate(
-        move=write_move(candidate.move),
-        notation=candidate.move.notation,
+        move=move,
+        notation=notation,
         visits=candidate.visits,
         estimate=_write_estimate(candidate.estimate),
         probability=candidate.probability,
-        principal_variation=[
-            state_pb2.SeatMove(seat=move.seat, move=write_move(move))
-            for move in candidate.principal_variation
-        ],
+        principal_variation=[_write_variation(move) for move in candidate.principal_variation],
     )
+
+
+def _write_variation(variation_move: Move) -> analysis_pb2.VariationMove:
+    move, notation = write_move(variation_move)
+    return analysis_pb2.VariationMove(seat=variation_move.seat, move=move, notation=notation)
 
 
 def _write_estimate(estimate: Estimate | None) -> analysis_pb2.Estimate | None:

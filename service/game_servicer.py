@@ -75,12 +75,7 @@ class GameServicer(game_service_pb2_grpc.GameServiceServicer):
         seat = request.seat if request.HasField("seat") else None
         moves = [] if position.finished else position.moves(seat)
         return game_service_pb2.ListMovesResponse(
-            moves=[
-                game_service_pb2.LegalMove(
-                    move=write_move(move), notation=move.notation, description=move.description
-                )
-                for move in moves
-            ],
+            moves=[_write_legal_move(move) for move in moves],
             **_status(position),
         )
 
@@ -135,6 +130,13 @@ def _read_position(state: state_pb2.GameState) -> Position:
     faults.check()
     assert position is not None
     return position
+
+
+def _write_legal_move(legal_move: Move) -> game_service_pb2.LegalMove:
+    move, notation = write_move(legal_move)
+    return game_service_pb2.LegalMove(
+        move=move, notation=notation, description=legal_move.description
+    )
 
 
 def _add_move(moves: dict[int, Move], seat_move: state_pb2.SeatMove, position: Position) -> None:

@@ -20,6 +20,7 @@ from aleator.search.games.base import (
     parse_option,
     read_model,
 )
+from aleator.search.games.generator import GeneratorCodec
 from aleator.search.games.roygbiv import RoygbivCodec
 
 __all__ = [
@@ -55,6 +56,7 @@ def register(codec_class: type[Codec]) -> type[Codec]:
     return codec_class
 
 
+register(GeneratorCodec)
 register(RoygbivCodec)
 
 

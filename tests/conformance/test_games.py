@@ -25,6 +25,9 @@ from aleator.search import Position
 from aleator.search.games import codec, game_ids
 
 CASES = [
+    ("generator", {"max_rolls": 100}),
+    ("generator", {"players": 3, "horizontal": "adjacent", "forced_move": True, "max_rolls": 50}),
+    ("generator", {"players": 4, "sub_towers": True, "enter_stacks": True, "max_rolls": 50}),
     ("roygbiv", {}),
     ("roygbiv", {"players": 3}),
     ("roygbiv", {"players": 4, "open_hands": True}),

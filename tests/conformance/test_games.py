@@ -81,17 +81,19 @@ def frozen(value):
     return tuple(map(frozen, value)) if isinstance(value, list) else value
 
 
-def assert_distribution(sampled, exact):
-    """Sampled outcomes come with their exact probabilities, by a chi-square test."""
+def assert_distribution(bound, states, exact):
+    """Sampled states come with their exact probabilities, by a chi-square test."""
     expected = Counter()
-    for probability, outcome in exact:
-        expected[frozen(outcome)] += float(probability)
+    for probability, record in exact:
+        expected[frozen(record)] += float(probability)
+    sampled = Counter()
+    for state, count in Counter(states).items():
+        sampled[frozen(bound.write_state(state))] += count
     assert set(sampled) <= set(expected)
-    observed = [sampled[outcome] for outcome in expected]
-    total = sum(observed)
     if len(expected) > 1:
-        test = stats.chisquare(observed, [total * share for share in expected.values()])
-        assert test.pvalue > UNLIKELY
+        observed = [sampled[outcome] for outcome in expected]
+        frequencies = [sum(observed) * share for share in expected.values()]
+        assert stats.chisquare(observed, frequencies).pvalue > UNLIKELY
 
 
 @pytest.fixture(params=range(len(CASES)), ids=lambda case: f"{CASES[case][0]}-{CASES[case][1]}")
@@ -211,14 +213,11 @@ def test_determinizations_have_exact_frequencies(case):
                 continue
             if exact is not None and len(exact) <= 60:
                 rules = observation.codec.rules
-                sampled = Counter(
-                    frozen(Position(observation.codec, state).record)
-                    for state in (
-                        rules.determinization(observation.state, seat, sample)
-                        for sample in range(SAMPLES)
-                    )
+                states = (
+                    rules.determinization(observation.state, seat, sample)
+                    for sample in range(SAMPLES)
                 )
-                assert_distribution(sampled, exact)
+                assert_distribution(observation.codec, states, exact)
                 compared += 1
             break
     hides = any(not step.position.observe(0).is_full for step in random_game(case, 0)[0])
@@ -232,10 +231,12 @@ def test_chance_has_exact_frequencies(case):
         played = records if len(records) > 1 else next(iter(records.values()))
         exact = reference.successors(position.record, played, position.options)
         if exact is not None:
-            sampled = Counter(
-                frozen(position.apply(moves, seed=sample)[0].record) for sample in range(600)
-            )
-            assert_distribution(sampled, exact)
+            rules = position.codec.rules
+            state = position.state
+            for seat, move in moves.items():
+                state = rules.apply_move(state, seat, move.code)
+            states = (rules.advance(state, sample) for sample in range(SAMPLES))
+            assert_distribution(position.codec, states, exact)
 
 
 def test_notation_and_records_round_trip(case):

@@ -142,7 +142,7 @@ class GeneratorCodec(Codec):
     title: ClassVar[str] = "Generator"
     hidden: ClassVar[str] = ""
     seat_counts: ClassVar[tuple[int, ...]] = SEAT_COUNTS
-    example: ClassVar[str] = "generator G:M,GR:ML,RYG:SM,YG:L/Y:SL,YY:M,RBGB:S 0 R 57"
+    example: ClassVar[str] = "generator G:M,GR:ML,YG:L,RYG:SM/Y:SL,YY:M,RBGB:S 0 R 57"
     Options: ClassVar[type[StrictModel]] = GeneratorOptions
     told_by_notation: ClassVar[frozenset[str]] = frozenset({"players"})
 

@@ -94,12 +94,15 @@ def violations(state: StateRecord, colours: str, max_rolls: int) -> list[Violati
     if len(state.seats) != len(colours):
         message = f"must be {len(colours)}, one for each player, not {len(state.seats)}"
         return [Violation("seats", message), *wrong]
-    board = list(_check_stacks(state))
+    board: list[Violation] = []
+    taken: dict[str, str] = {}
     for seat, (record, colour) in enumerate(zip(state.seats, colours, strict=True)):
+        path = f"seats[{seat}]"
         if record.colour not in {"", colour}:
             message = f"must be {colour} or unset, not {shorten(record.colour)}"
-            board.append(Violation(f"seats[{seat}].colour", message))
-        board += _check_pieces(record, f"seats[{seat}]")
+            board.append(Violation(f"{path}.colour", message))
+        stacks = list(_check_stacks(record, path, taken))
+        board += stacks or _check_pieces(record, path)
     if not (board or wrong):
         board += _check_entries(state)
     return board + wrong
@@ -119,38 +122,34 @@ def _check_turn(state: StateRecord, seats: int, max_rolls: int) -> Iterator[Viol
         yield Violation("rolls", f"must be 1..{max_rolls}, not {state.rolls}")
 
 
-def _check_stacks(state: StateRecord) -> Iterator[Violation]:
-    taken: dict[str, str] = {}
-    for seat, record in enumerate(state.seats):
-        if len(record.stacks) > PIECES:
-            message = f"must be at most {PIECES}, not {len(record.stacks)}"
-            yield Violation(f"seats[{seat}].stacks", message)
-            continue
-        for index, stack in enumerate(record.stacks):
-            path = f"seats[{seat}].stacks[{index}]"
-            named = 1 <= len(stack.node) <= LEVELS and set(stack.node) <= set(COLOURS)
-            if not named:
-                yield Violation(
-                    f"{path}.node",
-                    f"must be 1-{LEVELS} letters of G, R, Y, B, not {shorten(stack.node)}",
-                )
-            elif stack.node in taken:
-                yield Violation(
-                    f"{path}.node", f"{stack.node} is taken already by {taken[stack.node]}"
-                )
-            taken.setdefault(stack.node, path)
-            if not _is_stack(stack.pieces):
-                yield Violation(
-                    f"{path}.pieces",
-                    "must be different letters of S, M, L in this order, the top piece first,"
-                    f" not {shorten(stack.pieces)}",
-                )
-            elif named and len(stack.node) > DEEPEST[stack.pieces[-1]]:
-                yield Violation(
-                    f"{path}.pieces",
-                    f"must not have {stack.pieces[-1]} on level {len(stack.node)}: it stays on"
-                    f" levels 1-{DEEPEST[stack.pieces[-1]]}",
-                )
+def _check_stacks(seat: SeatRecord, path: str, taken: dict[str, str]) -> Iterator[Violation]:
+    """Every stack by itself; `taken` collects the nodes of all seats."""
+    if len(seat.stacks) > PIECES:
+        yield Violation(f"{path}.stacks", f"must be at most {PIECES}, not {len(seat.stacks)}")
+        return
+    for index, stack in enumerate(seat.stacks):
+        place = f"{path}.stacks[{index}]"
+        named = 1 <= len(stack.node) <= LEVELS and set(stack.node) <= set(COLOURS)
+        if not named:
+            yield Violation(
+                f"{place}.node",
+                f"must be 1-{LEVELS} letters of G, R, Y, B, not {shorten(stack.node)}",
+            )
+        elif taken.setdefault(stack.node, place) != place:
+            yield Violation(f"{place}.node", f"{stack.node} is taken by {taken[stack.node]}")
+        if not _is_stack(stack.pieces):
+            yield Violation(
+                f"{place}.pieces",
+                "must be different letters of S, M, L in this order, the top piece first, not"
+                f" {shorten(stack.pieces)}",
+            )
+        elif named and len(stack.node) > DEEPEST[stack.pieces[-1]]:
+            bottom = stack.pieces[-1]
+            yield Violation(
+                f"{place}.pieces",
+                f"must not have {bottom} on level {len(stack.node)}: it stays on levels"
+                f" 1-{DEEPEST[bottom]}",
+            )
 
 
 def _is_stack(pieces: str) -> bool:

@@ -21,6 +21,7 @@ from aleator.search.games.base import (
     read_model,
 )
 from aleator.search.games.generator import GeneratorCodec
+from aleator.search.games.my_shelfie import MyShelfieCodec
 from aleator.search.games.roygbiv import RoygbivCodec
 
 __all__ = [
@@ -57,6 +58,7 @@ def register(codec_class: type[Codec]) -> type[Codec]:
 
 
 register(GeneratorCodec)
+register(MyShelfieCodec)
 register(RoygbivCodec)
 
 

@@ -23,6 +23,10 @@ from aleator.v1 import analysis_pb2, game_service_pb2, state_pb2
 
 MOVES_LIMIT = 1000
 """Moves that a list in a request may have."""
+KEPT_STATES = 1000
+KEPT_BYTES = 2000
+"""Positions that are kept once they were read, and the most bytes of one: a client often sends the
+same position again at once, for its moves, a suggestion, and the move that it then makes."""
 _STOP_REASONS: Final = {
     None: analysis_pb2.STOP_REASON_UNSPECIFIED,
     StopReason.ONLY_MOVE: analysis_pb2.STOP_REASON_ONLY_MOVE,
@@ -67,6 +71,16 @@ def _read_value(value: Value) -> Any:
 
 def read_state(state: state_pb2.GameState) -> Position:
     """Read a position."""
+    data = state.SerializeToString(deterministic=True)
+    return _read_kept_state(data) if len(data) <= KEPT_BYTES else _read_state(state)
+
+
+@lru_cache(maxsize=KEPT_STATES)
+def _read_kept_state(data: bytes) -> Position:
+    return _read_state(state_pb2.GameState.FromString(data))
+
+
+def _read_state(state: state_pb2.GameState) -> Position:
     kind = state.WhichOneof("state")
     options = read_options(state.options)
     if kind == "notation":

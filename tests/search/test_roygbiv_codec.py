@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aleator.search import Position
-from aleator.search.errors import IllegalMove, InvalidInput
+from aleator.search.errors import IllegalMove, InvalidInput, UnknownGame
 from aleator.search.games import codec, codec_class
 
 # After 17 plays of two seats.
@@ -371,6 +371,70 @@ def test_the_end_is_an_event_without_a_draw():
     with pytest.raises(InvalidInput) as caught:
         position.apply({move.seat: move}, outcome={"drawn": 1})
     assert paths(caught.value.violations) == ["outcome"]
+
+
+numbers = st.integers(-1, 9) | st.sampled_from([2**31, 2**32, 2**64, -(2**63), 10**30])
+
+
+def plays_on(position):
+    """Whatever was accepted must be safe to search: the compiled code does not check again."""
+    rules = position.codec.rules
+    for seat in range(position.seats):
+        full = rules.determinization(position.state, seat, 1)
+        assert rules.is_full(full)
+        if position.codec.hand_known(position.state, seat):
+            assert rules.observe_state(full, seat) == position.observe(seat).state
+        if not position.finished:
+            rules.run_playouts(full, 3, 2)
+    assert Position.parse(position.notation) == position
+
+
+def read(function):
+    """A position, or None and the paths of what is wrong with it."""
+    try:
+        return function(), []
+    except InvalidInput as error:
+        return None, paths(error.violations)
+    except UnknownGame:
+        return None, ["game"]
+
+
+@settings(max_examples=150)
+@given(st.sampled_from([2, 3, 4, 6]), st.integers(0, 48), st.booleans(), st.data())
+def test_changed_records_are_refused_or_play_on(players, plies, hidden, data):
+    record = deepcopy(state_after(plies, players).record)
+    if hidden:
+        for hand in record["hands"][1:]:
+            hand["hidden_count"] = len(hand.pop("dice"))
+    for _ in range(data.draw(st.integers(1, 3))):
+        name = data.draw(st.sampled_from(sorted(record)))
+        if name == "seat_to_act":
+            record[name] = data.draw(numbers)
+            continue
+        index = data.draw(st.integers(0, len(record[name]) - 1))
+        if name == "hands":
+            changed = st.lists(numbers, max_size=4).map(lambda dice: {"dice": dice})
+            record[name][index] = data.draw(
+                changed | numbers.map(lambda count: {"hidden_count": count})
+            )
+        else:
+            record[name][index] = data.draw(numbers)
+    position, found = read(lambda: Position.from_record("roygbiv", {"players": players}, record))
+    if position is not None:
+        plays_on(position)
+    assert all(path.startswith("roygbiv.") for path in found)
+
+
+@settings(max_examples=150)
+@given(st.sampled_from([2, 3]), st.integers(0, 48), st.integers(0, 120), st.data())
+def test_changed_notation_is_refused_or_plays_on(players, plies, place, data):
+    text = state_after(plies, players).notation
+    inserted = data.draw(st.text(alphabet='0123456789./,?- =a"\t\u00e9', max_size=3))
+    text = text[:place] + inserted + text[place + data.draw(st.integers(0, 3)) :]
+    position, found = read(lambda: Position.parse(text))
+    if position is not None:
+        plays_on(position)
+    assert all(path in {"game", "notation"} for path in found)
 
 
 def test_rules_and_options_for_readers():

@@ -25,7 +25,6 @@ from aleator.search.errors import (
     SeatNotToAct,
     SeatRequired,
     UnknownGame,
-    shorten,
 )
 
 P = ParamSpec("P")
@@ -145,7 +144,7 @@ def refusal_of(error: AleatorError) -> Refusal:
                 grpc.StatusCode.NOT_FOUND,
                 "UNKNOWN_GAME",
                 str(error),
-                {"game": shorten(error.game), "known": ",".join(error.known)},
+                {"game": error.game[:64], "known": ",".join(error.known)},
             )
         case GameFinished():
             return Refusal(grpc.StatusCode.FAILED_PRECONDITION, "GAME_FINISHED", str(error))

@@ -16,8 +16,8 @@ from time import perf_counter
 
 import grpc
 
-from aleator.search import Position
 from aleator.v1 import analysis_pb2, opponent_service_pb2, state_pb2
+from bench.engine import opening
 from bench.figures import Figure, Probe, take_turns
 from bench.wire_server import ECHO, PROCESSOR_TIME
 
@@ -31,9 +31,10 @@ Call = Callable[[bytes], Awaitable[bytes]]
 
 def measure_wire(game: str, rounds: int) -> list[Figure]:
     """Calls a second, latency and processor time of SuggestMove and of an echo."""
-    opening = Position.create(game, seed=1)
+    position = opening(game)
     request = opponent_service_pb2.SuggestMoveRequest(
-        state=state_pb2.GameState(notation=opening.notation),
+        state=state_pb2.GameState(notation=position.notation),
+        seat=position.seats_to_act[0],
         limits=analysis_pb2.Limits(simulations=1),
         seed=1,
     ).SerializeToString()

@@ -7,12 +7,15 @@ for each thing wrong: the name of the field and what is the matter with it.
 import io
 import random
 import sys
+from dataclasses import asdict
 from importlib.metadata import version
+from json import dumps
 from typing import Annotated, Any
 
 import typer
 from google.protobuf.json_format import MessageToJson
 from rich.console import Console
+from rich.progress import MofNCompleteColumn, Progress
 from typer.core import TyperGroup
 
 from aleator.search import Engine, Limits, Position
@@ -28,7 +31,7 @@ from aleator.search.games.base import read_model
 from aleator.search.limits import parse_duration
 from aleator.service import convert
 from aleator.service.cli.play import Opponent, PersonLeft, Play
-from aleator.service.cli.report import candidates_report, games_table
+from aleator.service.cli.report import candidates_report, games_table, match_report
 from aleator.service.cli.think import think
 from aleator.service.drawing import DRAWINGS
 from aleator.service.settings import Settings
@@ -165,12 +168,54 @@ def play(
     chance = random.Random(seed)
     position = Position.create(game, _options(players), seed=chance.getrandbits(64))
     position.observe(seat)  # complains if there is no such seat
+    if game not in DRAWINGS:
+        raise InvalidInput.at("game", f"{game} has no drawing yet; playable: {', '.join(DRAWINGS)}")
     opponent = Opponent(Engine(), Limits(time=parse_duration(time)), level)
     console = Console()
     try:
         Play(console, DRAWINGS[game](), position, seat, opponent, chance).run()
     except PersonLeft:
         console.print("You left the game.")
+
+
+@app.command()
+def match(
+    a: Annotated[str, typer.Argument(help="A bot: random, greedy or engine:sims=1000.")],
+    b: Annotated[str, typer.Argument(help="The other bot, such as engine:time=50ms.")],
+    game: Annotated[str, typer.Option(help="Id of the game.")] = "roygbiv",
+    pairs: Annotated[
+        int, typer.Option(help="Pairs of games: the same dice, the seats swapped.")
+    ] = 100,
+    players: Players = None,
+    seed: Seed = None,
+    json: Json = False,
+) -> None:
+    """Play two bots against each other and tell who wins how much."""
+    # Only a match needs scipy, which loads slowly.
+    from aleator.search.match import play_match
+
+    errors = Console(stderr=True)
+    with Progress(
+        *Progress.get_default_columns(),
+        MofNCompleteColumn(),
+        console=errors,
+        transient=True,
+        disable=not errors.is_terminal,
+    ) as progress:
+        task = progress.add_task("Pairs of games", total=pairs)
+        result = play_match(
+            game,
+            a,
+            b,
+            options=_options(players),
+            pairs=pairs,
+            seed=seed,
+            progress=lambda done: progress.update(task, completed=done),
+        )
+    if json:
+        typer.echo(dumps(asdict(result)))
+    else:
+        Console().print(match_report(result))
 
 
 def _options(players: int | None) -> dict[str, int]:

@@ -71,6 +71,8 @@ class Play:
         self.seat = seat
         self.opponent = opponent
         self.chance = chance
+        # A stream of its own, so that a hint does not change the dice to come.
+        self._thinking = random.Random(chance.getrandbits(64))
         self.names = [
             "You" if other == seat else "Bot" if position.seats == 2 else f"Bot {other}"
             for other in range(position.seats)
@@ -88,7 +90,7 @@ class Play:
             if person_moved or self.seat in moves:
                 self._events.clear()
             person_moved = self.seat in moves
-            self.position, events = self.position.apply(moves, seed=self._draw_seed())
+            self.position, events = self.position.apply(moves, seed=self.chance.getrandbits(64))
             self._events += events
         self._show()
         self.console.print(self._result())
@@ -96,6 +98,7 @@ class Play:
     def _show(self) -> None:
         scene = Scene(
             state=self.position.observe(self.seat).record,
+            options=self.position.options,
             names=self.names,
             events=[event.record for event in self._events],
         )
@@ -121,15 +124,12 @@ class Play:
             self.position,
             seat,
             self.opponent.limits,
-            seed=self._draw_seed(),
+            seed=self._thinking.getrandbits(64),
             level=level,
         )
         if analysis.statistics.stop_reason is StopReason.STOPPED:
             raise PersonLeft
         return analysis
-
-    def _draw_seed(self) -> int:
-        return self.chance.getrandbits(64)
 
     def _ask(self) -> Move:
         """Ask until the answer is a legal move, with help and hints on the way."""

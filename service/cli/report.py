@@ -1,8 +1,11 @@
 """How results look to people: tables of candidates, games and matches."""
 
+from __future__ import annotations
+
 import json
 from collections.abc import Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -11,6 +14,9 @@ from rich.text import Text
 
 from aleator.search import Analysis, Position
 from aleator.search.games import Codec
+
+if TYPE_CHECKING:  # It loads scipy, which is slow.
+    from aleator.search.match import MatchResult
 
 CANDIDATES_SHOWN = 10
 VARIATION_SHOWN = 4
@@ -84,3 +90,22 @@ def games_table(codecs: Sequence[type[Codec]]) -> Table:
             ),
         )
     return table
+
+
+def match_report(result: MatchResult) -> RenderableType:
+    """How a match came out for its first bot, and whether that can be luck."""
+    low, high = result.interval
+    if low > result.even_share:
+        verdict = Text(f"{result.a} is stronger", style="bold green")
+    elif high < result.even_share:
+        verdict = Text(f"{result.b} is stronger", style="bold green")
+    else:
+        verdict = Text("no difference is shown", style="bold yellow")
+    table = Table.grid(padding=(0, 2))
+    table.add_row("win share", Text(percent(result.win_share), style="bold"))
+    table.add_row("95% interval", f"{percent(low)} to {percent(high)}")
+    table.add_row("even would be", percent(result.even_share))
+    table.add_row("won, tied, lost", f"{result.wins}, {result.ties}, {result.losses}")
+    table.add_row("mean score", f"{result.score:.1f} against {result.opponents_score:.1f}")
+    table.add_row("games", f"{result.games} in {result.pairs} sets, seed {result.seed}")
+    return Group(Text(f"{result.a} against {result.b}: ").append(verdict), table)

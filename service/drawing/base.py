@@ -18,6 +18,8 @@ class Scene:
     ----------
     state
         Record of the observation of the person's seat.
+    options
+        Options of the game, none left out.
     names
         What to call each seat.
     events
@@ -25,6 +27,7 @@ class Scene:
     """
 
     state: Record
+    options: Record
     names: Sequence[str]
     events: Sequence[Record] = ()
 

@@ -68,6 +68,8 @@ def test_suggest_tells_programs_a_legal_move_and_repeats_itself(opening: str) ->
         (["suggest", "OPENING", "--seed=-1"], ["seed: "]),
         (["play", "roygbiv", "--seat", "2"], ["seat: "]),
         (["play", "roygbiv", "--players", "5"], ["options.players: "]),
+        (["match", "random", "deep-thought", "--pairs", "1"], ["b: "]),
+        (["match", "random", "greedy", "--pairs", "0"], ["pairs: "]),
     ],
 )
 def test_wrong_input_is_told_line_by_line(
@@ -157,6 +159,7 @@ def test_the_picture_points_out_the_last_play_and_its_captures() -> None:
             "scores": [0, 3],
             "seat_to_act": 0,
         },
+        options={"players": 2, "open_hands": False},
         names=["You", "Bot"],
         events=[{"played": {**played, "captured": captured}}],
     )
@@ -168,3 +171,10 @@ def test_the_picture_points_out_the_last_play_and_its_captures() -> None:
     assert "▸5◂" in lines[8]
     assert "In the bag  40" in screen.getvalue()
     assert "×5" in screen.getvalue()
+
+
+def test_match_is_reproducible_and_sees_that_greedy_beats_random() -> None:
+    arguments = ["match", "greedy", "random", "--pairs", "20", "--seed", "1", "--json"]
+    first, second = (json.loads(run(*arguments).stdout) for _ in "12")
+    assert first == second
+    assert 0.5 < first["interval"][0] < first["win_share"] < first["interval"][1] <= 1

@@ -334,7 +334,7 @@ class Position:
         try:
             return self.codec.apply_outcome(state, outcome)
         except InvalidInput as error:
-            raise error.under(self.codec.id) from None
+            raise error.under(f"outcome.{self.codec.id}") from None
 
     def observe(self, seat: int) -> "Position":
         """What one seat may know of this position; raises InvalidInput for no such seat."""

@@ -19,6 +19,7 @@ from google.protobuf.struct_pb2 import Struct, Value
 from aleator.search import Analysis, Candidate, Estimate, Limits, Move, Position, StopReason
 from aleator.search.errors import InvalidInput, shorten
 from aleator.search.games import Codec, GameEvent, Record, codec_class
+from aleator.search.limits import level_settings
 from aleator.v1 import analysis_pb2, game_service_pb2, state_pb2
 
 MOVES_LIMIT = 1000
@@ -158,7 +159,10 @@ def read_limits(limits: analysis_pb2.Limits) -> Limits:
 
 def read_level(strength: analysis_pb2.Strength) -> int | None:
     """Read how strongly to play; None for as strongly as can be."""
-    return strength.level if strength.HasField("level") else None
+    if not strength.HasField("level"):
+        return None
+    level_settings(strength.level)
+    return strength.level
 
 
 def _read_duration(duration: Duration) -> float:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from math import inf
 from time import monotonic
 from typing import Any
@@ -67,12 +68,9 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
             asked = request.seat if request.HasField("seat") else None
             seat = faults.read("", position.acting_seat, asked)
             if seat is not None:
-                allowed = _read_moves(
-                    faults, "allowed_moves", request.allowed_moves, position, seat
-                )
-                avoided = _read_moves(
-                    faults, "avoided_moves", request.avoided_moves, position, seat
-                )
+                read = partial(_read_moves, faults, position, seat)
+                allowed = read("allowed_moves", request.allowed_moves)
+                avoided = read("avoided_moves", request.avoided_moves)
         faults.check()
         assert position is not None
         assert limits is not None
@@ -120,14 +118,14 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
 
 
 def _read_moves(
-    faults: Faults, which: str, moves: Sequence[state_pb2.Move], position: Position, seat: int
+    faults: Faults, position: Position, seat: int, path: str, moves: Sequence[state_pb2.Move]
 ) -> list[Move] | None:
-    """Read the allowed or the avoided moves; None if there are none."""
+    """Read a list of legal moves; None if there are none in it."""
     if not moves:
         return None
-    faults.read(f"{which}_moves", check_count, moves)
+    faults.read(path, check_count, moves)
     read = [
-        faults.read(f"{which}_moves[{index}]", read_move, move, position, seat)
+        faults.read(f"{path}[{index}]", read_move, move, position, seat)
         for index, move in enumerate(moves[:MOVES_LIMIT])
     ]
     return [move for move in read if move is not None]

@@ -412,10 +412,10 @@ def test_events(position, move, kinds, first, told):
 def test_outcomes_that_cannot_be():
     position = Position.parse(NOTATION)
     for outcome, path in (
-        ({}, "generator.rolled"),
-        ({"rolled": "P"}, "generator.rolled"),
-        ({"rolled": "RG"}, "generator.rolled"),
-        ({"die": "R"}, "generator.die"),
+        ({}, "outcome.generator.rolled"),
+        ({"rolled": "P"}, "outcome.generator.rolled"),
+        ({"rolled": "RG"}, "outcome.generator.rolled"),
+        ({"die": "R"}, "outcome.generator.die"),
     ):
         with pytest.raises(InvalidInput) as caught:
             position.apply({0: position.find_move("pass")}, outcome=outcome)

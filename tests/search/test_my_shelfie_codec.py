@@ -459,7 +459,7 @@ def test_outcomes_that_cannot_be(rolls, path, message):
     with pytest.raises(InvalidInput) as caught:
         happening(position, "circle:c1", outcome={"rolls": rolls})
     (violation,) = caught.value.violations
-    assert violation.path == f"my_shelfie.{path}"
+    assert violation.path == f"outcome.my_shelfie.{path}"
     assert message in violation.message
 
 

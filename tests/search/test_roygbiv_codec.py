@@ -351,11 +351,11 @@ def test_outcomes_that_cannot_be():
     )
     move = position.find_move("2@d1")
     for outcome, path in (
-        ({"drawn": 2}, "roygbiv.drawn"),
-        ({"drawn": 8}, "roygbiv.drawn"),
-        ({"drawn": 0}, "roygbiv.drawn"),
-        ({}, "roygbiv.drawn"),
-        ({"dice": 1}, "roygbiv.dice"),
+        ({"drawn": 2}, "outcome.roygbiv.drawn"),
+        ({"drawn": 8}, "outcome.roygbiv.drawn"),
+        ({"drawn": 0}, "outcome.roygbiv.drawn"),
+        ({}, "outcome.roygbiv.drawn"),
+        ({"dice": 1}, "outcome.roygbiv.dice"),
     ):
         with pytest.raises(InvalidInput) as caught:
             position.apply({1: move}, outcome=outcome)

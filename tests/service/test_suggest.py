@@ -6,11 +6,11 @@ from collections import Counter
 
 import grpc
 import pytest
+from grpc_health.v1.health_pb2 import HealthCheckRequest
 
 from aleator.search import Engine, Limits, Position, StopFlag
 from aleator.v1 import analysis_pb2, game_service_pb2, opponent_service_pb2_grpc, state_pb2
 from aleator.v1.opponent_service_pb2 import SuggestMoveRequest
-from grpc_health.v1.health_pb2 import HealthCheckRequest
 from tests.service.process import ServerProcess, details
 
 OPENING = Position.create("roygbiv", seed=5)
@@ -83,7 +83,7 @@ def test_what_the_seat_cannot_know_changes_nothing(server: ServerProcess, thread
         position, _ = position.apply({position.acting_seat(): move}, seed=turn)
     (seat,) = position.seats_to_act
     record = position.record
-    unseen = Counter({value: 7 for value in range(1, 8)})
+    unseen = Counter(dict.fromkeys(range(1, 8), 7))
     unseen.subtract(Counter(dict(enumerate(record["played"], 1))))
     unseen.subtract(Counter(record["hands"][seat]["dice"]))
     values = sorted(unseen.elements())

@@ -160,6 +160,13 @@ def test_registry():
     assert codec("roygbiv") is not codec("roygbiv", {"open_hands": True})
 
 
+def test_whole_numbers_may_be_floats():
+    """As they arrive from JSON and protobuf's Struct."""
+    assert codec("generator", {"max_rolls": 100.0}) is codec("generator", {"max_rolls": 100})
+    with pytest.raises(InvalidInput):
+        codec("generator", {"max_rolls": 100.5})
+
+
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [

@@ -20,6 +20,11 @@ SERVE = (
 )
 
 
+def serve_command(settings: str) -> list[str]:
+    """The command of a server with settings, in JSON."""
+    return [sys.executable, "-c", SERVE, settings]
+
+
 class ServerProcess:
     """A running server; use it as a context manager.
 
@@ -31,7 +36,7 @@ class ServerProcess:
             command = [str(Path(sys.executable).with_name("aleator")), "serve"]
             command += ["--listen", "127.0.0.1:0"]
         else:
-            command = [sys.executable, "-c", SERVE, settings]
+            command = serve_command(settings)
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         self.ready_line = self.process.stdout.readline()
@@ -46,12 +51,16 @@ class ServerProcess:
 
     def __exit__(self, *_: object) -> None:
         self.channel.close()
-        self.stop()
+        if self.process.returncode is None:
+            self.stop()
 
     def stop(self) -> str:
-        """Send SIGTERM; return what else was printed once the process has ended well."""
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
+        """Send SIGTERM, and return what else was printed once the process has ended well."""
+        self.process.send_signal(signal.SIGTERM)
+        return self.wait()
+
+    def wait(self) -> str:
+        """Return what else was printed once the process has ended well."""
         try:
             rest, _ = self.process.communicate(timeout=15)
         except subprocess.TimeoutExpired:

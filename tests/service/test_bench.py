@@ -1,0 +1,31 @@
+"""The benchmark runs and measures everything that it promises."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_bench_measures_playouts_searches_and_calls() -> None:
+    command = [sys.executable, "-m", "bench", "roygbiv", "--rounds", "1", "--json"]
+    result = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=True
+    )
+    medians = {figure["name"]: figure["median"] for figure in json.loads(result.stdout)}
+    assert set(medians) == {
+        "random playouts, 1 thread",
+        "simulations, 1 thread",
+        "simulations, 2 threads",
+        "simulations, 2 threads : 1",
+        "SuggestMove, calls",
+        "SuggestMove, latency",
+        "SuggestMove, server time",
+        "SuggestMove : echo, calls",
+        "SuggestMove : echo, server time",
+        "echo, calls",
+        "echo, latency",
+        "echo, server time",
+    }
+    assert all(median > 0 for median in medians.values())

@@ -35,6 +35,7 @@ from aleator.search.games.my_shelfie_invariants import (
     FACES,
     ROWS,
     SIDE,
+    SINGULARS,
     SPACES,
     DiceRecord,
     SheetRecord,
@@ -48,7 +49,6 @@ from aleator.search.games.my_shelfie_invariants import (
 FIELDS = ("SHEETS", "DICE", "REROLLS", "SEAT", "START")
 SEAT_COUNTS = (2, 3, 4)
 INITIALS = "pgbtcj"  # of FACES
-SINGULARS = ("plant", "game", "book", "trophy", "cat", "joker")
 MARKS = ".ox"
 
 # The shapes of the fields of the notation. What the numbers can be is checked with the record.

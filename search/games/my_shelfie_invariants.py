@@ -1,5 +1,7 @@
 """What holds for every My Shelfie state that play can reach, checked on what callers send.
 
+Here are the names of items and spaces, too, and what a line of a sheet scores.
+
 The checks find everything that is wrong at once: each one runs as soon as the parts that it
 compares are sound by themselves. They are necessary conditions, not sufficient ones: whether some
 sequence of turns leads to exactly these sheets is not asked.
@@ -10,7 +12,7 @@ sheet bound the number of turns that its seat has had, which must be the same fo
 those that the current round has still to come to.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from pydantic import Field
 
@@ -22,9 +24,11 @@ SPACES = SIDE * SIDE
 DICE = 6
 REROLLS = 2
 CIRCLES_PER_TURN = 3
+SCORING_CIRCLES = 3
 BLANK, CIRCLED, CROSSED = range(3)
 ITEMS = ("plants", "games", "books", "trophies", "cats")  # by row
 FACES = (*ITEMS, "jokers")
+SINGULARS = ("plant", "game", "book", "trophy", "cat", "joker")
 ROWS = tuple(range(start, start + SIDE) for start in range(0, SPACES, SIDE))
 COLUMNS = tuple(range(start, SPACES, SIDE) for start in range(SIDE))
 
@@ -87,6 +91,14 @@ def space_name(space: int) -> str:
 def line_name(line: range) -> str:
     """A row or column in words."""
     return f"the row of {ITEMS[line[0] // SIDE]}" if line in ROWS else f"column {line[0] + 1}"
+
+
+def line_points(spaces: Sequence[int], values: Sequence[int], line: range) -> int | None:
+    """The points of a row or column of a sheet; None if it has too few circles to score."""
+    circled = [space for space in line if spaces[space] == CIRCLED]
+    if len(circled) < SCORING_CIRCLES:
+        return None
+    return sum(values[space] for space in circled)
 
 
 def check_dice(path: str, dice: DiceRecord) -> Iterator[Violation]:

@@ -17,6 +17,7 @@ from importlib import resources
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import pydantic
+from pydantic_core import ErrorDetails
 
 from aleator.ext.core.game import Game, State
 from aleator.search.errors import InvalidInput, Violation
@@ -86,8 +87,14 @@ def read_model(model: type[Model], data: object) -> Model:
         return model.model_validate(data)
     except pydantic.ValidationError as error:
         raise InvalidInput(
-            Violation(_path(detail["loc"]), detail["msg"]) for detail in error.errors()
+            Violation(_path(detail["loc"]), _message(model, detail)) for detail in error.errors()
         ) from None
+
+
+def _message(model: type[pydantic.BaseModel], detail: ErrorDetails) -> str:
+    if detail["type"] == "extra_forbidden" and len(detail["loc"]) == 1:
+        return f"is unknown; there are {', '.join(model.model_fields)}"
+    return detail["msg"]
 
 
 def _path(location: Sequence[int | str]) -> str:

@@ -42,15 +42,26 @@ def frames(svg):
     ]
 
 
-@pytest.mark.parametrize("options", [{}, {"players": 3}, {"players": 4, "end": "immediate"}])
-def test_every_position_has_pictures(options):
+def positions(options):
+    """Every fifth position of a random game, and the last one, with the events before it."""
     chooser = random.Random(1)
     position = Position.create("my_shelfie", options, seed=2)
     events = []
-    while True:
+    for ply in range(66 * position.seats):
+        if position.finished or ply % 5 == 0:
+            yield position, events
+        if position.finished:
+            return
+        move = chooser.choice(position.moves())
+        position, events = position.apply({move.seat: move}, seed=chooser.getrandbits(64))
+
+
+@pytest.mark.parametrize("options", [{}, {"players": 3}, {"players": 4, "end": "immediate"}])
+def test_every_position_has_pictures(options):
+    for number, (position, events) in enumerate(positions(options)):
         scene = scene_of(position, events)
-        move = None if position.finished else chooser.choice(position.moves())
-        svg = MyShelfieDrawing().svg(scene, None if move is None else move.record)
+        moves = [None] if position.finished else [move.record for move in position.moves()]
+        svg = MyShelfieDrawing().svg(scene, moves[number % len(moves)])
         root = ET.fromstring(svg)
         assert root.tag == f"{SVG}svg"
         allowed = {"svg", "title", "g", "rect", "circle", "path", "text"}
@@ -59,13 +70,10 @@ def test_every_position_has_pictures(options):
         assert "href" not in svg
         text = drawn(scene)
         assert max(map(len, text.splitlines())) <= 100
+        shown = {element.text for element in root.iter(f"{SVG}text")}
         for seat, score in enumerate(position.scores):
-            shown = {element.text for element in root.iter(f"{SVG}text")}
             assert f"{score:g}" in shown
-            assert f"{NAMES[seat][:8]}" in text
-        if move is None:
-            return
-        position, events = position.apply({move.seat: move}, seed=chooser.getrandbits(64))
+            assert NAMES[seat][:8] in text
 
 
 def test_a_terminal_without_colours_tells_it_all():

@@ -6,8 +6,19 @@ one seat may see, so it cannot show what that seat must not know.
 """
 
 from aleator.service.drawing.base import Drawing, Scene
+from aleator.service.drawing.generator import GeneratorDrawing
+from aleator.service.drawing.my_shelfie import MyShelfieDrawing
 from aleator.service.drawing.roygbiv import RoygbivDrawing
 
-DRAWINGS: dict[str, type[Drawing]] = {RoygbivDrawing.game: RoygbivDrawing}
+DRAWINGS: dict[str, type[Drawing]] = {
+    drawing.game: drawing for drawing in (GeneratorDrawing, MyShelfieDrawing, RoygbivDrawing)
+}
 
-__all__ = ["DRAWINGS", "Drawing", "RoygbivDrawing", "Scene"]
+__all__ = [
+    "DRAWINGS",
+    "Drawing",
+    "GeneratorDrawing",
+    "MyShelfieDrawing",
+    "RoygbivDrawing",
+    "Scene",
+]

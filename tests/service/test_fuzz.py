@@ -1,0 +1,110 @@
+"""Requests with something changed at random never find the server at a loss."""
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import grpc
+import pytest
+from google.protobuf.message import Message
+
+from aleator.search.games import game_ids
+from aleator.v1 import game_service_pb2 as games
+from aleator.v1.opponent_service_pb2 import SuggestMoveRequest
+from tests.service.process import ServerProcess, details
+
+MUTANTS = 300
+FAIR = {"OK", "INVALID_ARGUMENT", "FAILED_PRECONDITION", "NOT_FOUND"}
+NUMBERS = [0, 1, 2, 3, 7, 8, 12, 60, 2**31 - 1, 2**32 - 1]
+TEXTS = ["", "?", "-", "x" * 50, "\x00", "\N{GAME DIE}", "roygbiv", "1", "5@d4", "a1"]
+
+
+def random_value(field: Any, rng: random.Random) -> Any:
+    """A value of the type of a scalar field."""
+    if field.type == field.TYPE_STRING:
+        return rng.choice(TEXTS)
+    if field.type == field.TYPE_BOOL:
+        return rng.random() < 0.5
+    if field.type in (field.TYPE_DOUBLE, field.TYPE_FLOAT):
+        return rng.choice([0.0, -1.0, 2.5, float("nan"), float("inf")])
+    if field.type == field.TYPE_ENUM:
+        return rng.randrange(4)
+    return rng.choice(NUMBERS[:9] if field.type == field.TYPE_INT32 else NUMBERS)
+
+
+def mutate(message: Message, rng: random.Random) -> None:
+    """Change one thing somewhere in a message."""
+    present = [field for field, _ in message.ListFields()]
+    inner = [f for f in present if f.message_type and not f.message_type.GetOptions().map_entry]
+    if inner and rng.random() < 0.7:
+        field = rng.choice(inner)
+        value = getattr(message, field.name)
+        mutate(rng.choice(value) if field.is_repeated else value, rng)
+        return
+    if not message.DESCRIPTOR.fields:
+        return
+    field = rng.choice(message.DESCRIPTOR.fields)
+    if field.message_type:
+        if field.is_repeated and not field.message_type.GetOptions().map_entry:
+            values = getattr(message, field.name)
+            if values and rng.random() < 0.5:
+                del values[rng.randrange(len(values))]
+            else:
+                values.add()
+        elif not field.is_repeated:
+            getattr(message, field.name).SetInParent()
+        return
+    if not field.is_repeated:
+        setattr(message, field.name, random_value(field, rng))
+        return
+    values = getattr(message, field.name)
+    if values and rng.random() < 0.5:
+        values[rng.randrange(len(values))] = random_value(field, rng)
+    elif values and rng.random() < 0.5:
+        del values[rng.randrange(len(values))]
+    else:
+        values.append(random_value(field, rng))
+
+
+@pytest.mark.parametrize("game", game_ids())
+def test_changed_requests(server: ServerProcess, game: str) -> None:
+    rng = random.Random(1)
+    limits = {"simulations": 10, "time": {"nanos": 5_000_000}}
+    state = server.games.CreateGame(games.CreateGameRequest(game=game, seed=1)).state
+    states = [state]
+    for turn in range(30):
+        listed = server.games.ListMoves(games.ListMovesRequest(state=state))
+        moves = [{"move": rng.choice(listed.moves).move}]
+        request = games.ApplyMoveRequest(state=state, moves=moves, seed=turn)
+        state = server.games.ApplyMove(request).state
+        states.append(state)
+    for _ in range(MUTANTS):
+        state = rng.choice(states)
+        listed = server.games.ListMoves(games.ListMovesRequest(state=state))
+        move = rng.choice(listed.moves).move
+        call, request = rng.choice(
+            [
+                (server.games.ConvertState, games.ConvertStateRequest(state=state)),
+                (server.games.ListMoves, games.ListMovesRequest(state=state)),
+                (
+                    server.games.ApplyMove,
+                    games.ApplyMoveRequest(state=state, moves=[{"move": move}]),
+                ),
+                (
+                    server.opponent.SuggestMove,
+                    SuggestMoveRequest(state=state, limits=limits, avoided_moves=[move]),
+                ),
+            ]
+        )
+        for _ in range(rng.choice([1, 1, 2, 5])):
+            mutate(request, rng)
+        assert outcome(call, request) in FAIR, request
+
+
+def outcome(call: Callable[..., Any], request: Message) -> str:
+    """The code that a call ends with, after a look at the details of an error."""
+    try:
+        call(request, timeout=5)
+    except grpc.RpcError as error:
+        return details(error)["code"]
+    return "OK"

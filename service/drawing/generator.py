@@ -99,7 +99,7 @@ class _Picture:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         board = _board(self.scene)
         width = board[0].cell_len
-        tables = Group(*_seats(self.scene))
+        tables = Group(*_seats(self.scene), Text(), *_happened(self.scene))
         if options.max_width >= width + TABLES_WIDTH:
             beside = Table.grid(padding=(0, 3))
             beside.add_column(width=width, no_wrap=True)
@@ -205,3 +205,33 @@ def _seats(scene: Scene) -> Iterator[RenderableType]:
         yield Text(f"  stash  {counts}")
         stacks = "  ".join(f"{stack['node']}:{stack['pieces']}" for stack in seat.get("stacks", ()))
         yield Padding(Text(f"board  {stacks or '-'}"), (0, 0, 0, 2))
+
+
+def _happened(scene: Scene) -> Iterator[Text]:
+    """The events to point out, a line each."""
+    colours = [seat["colour"] for seat in scene.state["seats"]]
+    for event in scene.events:
+        ((kind, details),) = event.items()
+        if kind == "finished":
+            continue
+        line = Text(f"  {scene.names[details['seat']]} ")
+        match kind:
+            case "rolled":
+                line.append("rolled ").append(details["colour"], style=PIECE[details["colour"]])
+                line.append(" for an extra turn" if details["extra_turn"] else "")
+            case "entered":
+                line.append("entered ")
+                line.append(details["size"], style=PIECE[colours[details["seat"]]])
+                line.append(f" on {details['node']}")
+            case "moved":
+                line.append("moved ")
+                line.append(details["pieces"], style=PIECE[colours[details["seat"]]])
+                line.append(f" {details['from_node']} → {details['to_node']}")
+            case _:
+                line.append(kind)
+        if "captured" in details:
+            captured = details["captured"]
+            line.append(", took ").append(
+                captured["pieces"], style=PIECE[colours[captured["seat"]]]
+            )
+        yield line

@@ -111,6 +111,24 @@ def test_terminal_places_pieces_and_letters():
     assert rows[19].split() == ["g", "r", "SML", "r"]
 
 
+def test_what_happened_is_told():
+    before = Position.parse("generator G:M/Y:SL,GR:S 1 G 9")
+    captured, first = before.apply({1: before.find_move("GR-G")}, outcome={"rolled": "B"})
+    passed, second = captured.apply({1: captured.find_move("pass")}, outcome={"rolled": "G"})
+    scene = scene_of(passed, [event.record for event in first + second])
+    console = Console(width=120, color_system=None)
+    with console.capture() as capture:
+        console.print(GeneratorDrawing().draw(scene))
+    lines = [line[57:].strip() for line in capture.get().splitlines()]
+    for expected in (
+        "Ben & Co moved S GR → G, took M",
+        "Ben & Co rolled B for an extra turn",
+        "Ben & Co passed",
+        "Ann <b> rolled G",
+    ):
+        assert expected in lines
+
+
 def test_colours_are_in_the_picture():
     console = Console(width=120, force_terminal=True, color_system="truecolor")
     with console.capture() as capture:

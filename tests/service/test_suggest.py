@@ -183,6 +183,15 @@ def test_a_full_queue_is_refused_at_once_and_says_when_to_come_back() -> None:
             call.cancel()
 
 
+def test_calls_that_come_together_share_the_time(server: ServerProcess) -> None:
+    request = SuggestMoveRequest(state=NOTATION)
+    calls = [server.opponent.SuggestMove.future(request, timeout=0.8) for _ in range(6)]
+    times = [call.result().analysis.statistics.elapsed.ToMilliseconds() for call in calls]
+    # The first two had begun with all of the time, about 750 ms.
+    assert max(times) < 500
+    assert min(times) > 50
+
+
 CALLS, AT_ONCE, DEADLINE = 1000, 8, 0.05
 
 

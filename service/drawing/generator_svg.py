@@ -199,7 +199,7 @@ def _draw_pyramid(group: Group, centre: Point, size: str, ink: Ink) -> None:
 
 
 def _draw_move(picture: Group, state: Record, move: Record) -> None:
-    """A ring on the node moved to and, if pieces move, an arrow from where they stand."""
+    """A ring on the node moved to, with an arrow from where the pieces stand, or what enters."""
     if "step" in move:
         origin, target = _place(move["step"]["from_node"]), _place(move["step"]["to_node"])
         start = RADIUS[len(move["step"]["from_node"])]
@@ -210,12 +210,15 @@ def _draw_move(picture: Group, state: Record, move: Record) -> None:
     elif "enter" in move:
         colour = state["seats"][state["seat_to_act"]]["colour"]
         centre = _place(colour)
-        picture.add("circle", cx=centre.x, cy=centre.y, r=RADIUS[1], fill=PAPER)
-        _draw_pyramid(picture.add("g", opacity=0.6), centre, move["enter"]["size"], INKS[colour])
+        if colour not in _occupied(state):
+            picture.add("circle", cx=centre.x, cy=centre.y, r=RADIUS[1], fill=PAPER)
+            ghost = picture.add("g", opacity=0.6)
+            _draw_pyramid(ghost, centre, move["enter"]["size"], INKS[colour])
         _draw_ring(picture, centre, RADIUS[1], dashed=False)
-        x, y = CORNERS[colour]
-        outside = Point(centre.x - x * 70, centre.y - y * 70)
-        _draw_arrow(picture, outside, centre, 0, RADIUS[1] + 4)
+
+
+def _occupied(state: Record) -> set[str]:
+    return {stack["node"] for seat in state["seats"] for stack in seat.get("stacks", ())}
 
 
 def _draw_ring(picture: Group, centre: Point, radius: float, *, dashed: bool) -> None:

@@ -109,6 +109,7 @@ def run(settings: Settings, handlers: Sequence[grpc.GenericRpcHandler] = ()) -> 
     Prints one line with the address once the server is ready.
     """
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("grpc._cython.cygrpc").addFilter(_is_worth_a_line)
     run_loop(_serve(settings, handlers))
 
 
@@ -132,3 +133,8 @@ async def _serve(settings: Settings, handlers: Sequence[grpc.GenericRpcHandler])
     for number in signals:
         loop.remove_signal_handler(number)
     await server.stop()
+
+
+def _is_worth_a_line(record: logging.LogRecord) -> bool:
+    """Tell whether gRPC logs more than that a client left before its answer was written."""
+    return "ExecuteBatchError" not in record.getMessage()

@@ -1,0 +1,64 @@
+from collections.abc import Sequence
+from typing import TypedDict
+
+from aleator.ext.core.game import Game, State
+
+class RivieraFields(TypedDict):
+    hands: list[int]
+    played: list[int]
+    known: list[int]
+    chance_dice: list[list[int] | None]
+    crash_dice: list[list[int] | None]
+    scores: list[int]
+    choices: list[int]
+    powers: list[int]
+    reserved: list[int]
+    reserving: list[int]
+    limits: list[list[list[int]]]
+    dice: list[int]
+    heap: int
+    heap_size: int
+    pile_size: int
+    round: int
+    turn: int
+    phase: str
+    token: int
+    removed: int
+    inside: int
+    stopped: int
+    used: int
+    waiting: int
+    extra: int
+    turned: int
+    golden: int
+
+class Riviera(Game):
+    @property
+    def sequential(self) -> bool: ...
+    @property
+    def after_stop(self) -> bool: ...
+    @property
+    def hand_size(self) -> int: ...
+    def __init__(
+        self,
+        players: int = 2,
+        mode: str = "simultaneous",
+        powers: bool = True,
+        stars: Sequence[int] = ...,
+        hand_size: int = 10,
+        target: int = 40,
+        removed_colour: str = "random",
+        max_same_colour_in_hand: int | None = 6,
+        reroll_first_roll: bool = True,
+        preroll_powers: str = "before_stop",
+        max_rounds: int | None = None,
+    ) -> None: ...
+    def pack(self, fields: RivieraFields) -> State: ...
+    def unpack(self, state: State) -> RivieraFields: ...
+    def can_deal(self) -> bool: ...
+    def pending_chance(self, state: State) -> str | None: ...
+    def asked_seats(self, state: State) -> tuple[int, int | None]: ...
+    def settle(self, state: State, result: int | Sequence[int] | None = None) -> State: ...
+
+def valid_mask(dice: Sequence[int]) -> int: ...
+def pair_mask(number: int) -> int: ...

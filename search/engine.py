@@ -39,6 +39,7 @@ DEFAULT_MEMORY = 256 * 2**20
 EXPLORATION = 0.7
 UNLIMITED = 2**63 - 1
 STRONGEST = 10
+LEAST_TIME_NS = 1_000_000  # searched even when the time is up already: better than a guess
 BYTES_A_SIMULATION = 1024  # more than a tree grows by; reserving less is quicker
 CONFIDENCE = 1.96  # standard errors of a two-sided 95% bound
 ROBUST_SHARE = 0.25  # of the most visits, that a candidate needs to be best by its bound
@@ -77,6 +78,7 @@ class Engine:
         level: int | None = None,
         allowed: Sequence[Move] | None = None,
         avoided: Sequence[Move] | None = None,
+        candidates: int | None = None,
         stop: StopFlag | None = None,
     ) -> Analysis:
         """Search until a limit is reached and say what to play.
@@ -97,6 +99,8 @@ class Engine:
             1..10, how strong to play; by default 10, everything within the limits.
         allowed, avoided : sequence of Move, optional
             Choose among these moves only; never choose these.
+        candidates : int, optional
+            At least 1, how many of the best candidates to list; by default all.
         stop : StopFlag, optional
             Set it from any thread to end the search early.
 
@@ -115,6 +119,7 @@ class Engine:
             level=level,
             allowed=allowed,
             avoided=avoided,
+            candidates=candidates,
             stop=stop,
         )
         with self._registered(task):
@@ -157,6 +162,7 @@ class Engine:
             level=None,
             allowed=allowed,
             avoided=avoided,
+            candidates=None,
             stop=stop,
         )
         return self._reports(task, interval)
@@ -198,6 +204,7 @@ class Engine:
         level: int | None,
         allowed: Sequence[Move] | None,
         avoided: Sequence[Move] | None,
+        candidates: int | None,
         stop: StopFlag | None,
     ) -> "_Task":
         start = time.monotonic_ns()
@@ -214,6 +221,8 @@ class Engine:
             raise InvalidInput.at(
                 "avoided_moves" if avoided else "allowed_moves", "leaves no legal move to choose"
             )
+        if candidates is not None and candidates < 1:
+            raise InvalidInput.at("candidates", f"must be at least 1, not {candidates}")
         if limits is None:
             limits = Limits()
         seconds = limits.time
@@ -232,6 +241,7 @@ class Engine:
             threads=limits.threads,
             memory=self.memory,
             margin=strength.margin,
+            candidates=candidates,
             stop=StopFlag() if stop is None else stop,
         )
 
@@ -264,6 +274,7 @@ class _Task:
         threads: int,
         memory: int,
         margin: float,
+        candidates: int | None,
         stop: StopFlag,
     ) -> None:
         self.position = position
@@ -275,6 +286,7 @@ class _Task:
         self.simulations = simulations
         self.threads = threads
         self.margin = margin
+        self.candidates = candidates
         self.stop = stop
         self.searches: list[Search] = []
         self.targets: list[int] = []
@@ -298,7 +310,7 @@ class _Task:
 
     def grow(self, until: int) -> None:
         """Let every tree grow to its target, the time given, or a stop."""
-        deadline = min(until, self.deadline)
+        deadline = max(min(until, self.deadline), time.monotonic_ns() + LEAST_TIME_NS)
 
         def run(index: int) -> None:
             search = self.searches[index]
@@ -329,12 +341,11 @@ class _Task:
         """What the trees say now."""
         reason = self.stop_reason()
         merged = self._merge()
-        estimates = {code: self._estimate(move) for code, move in merged.items()}
-        order = self._order(merged, estimates)
-        best = self._best(order, merged, estimates)
+        order = self._order(merged)
+        best = self._best(order, merged)
         candidates = tuple(
-            self._candidate(code, rank, merged.get(code), estimates.get(code), best)
-            for rank, code in enumerate(order)
+            self._candidate(code, rank, merged.get(code), best)
+            for rank, code in enumerate(order[: self.candidates])
         )
         simulations = sum(search.simulations for search in self.searches)
         warnings = []
@@ -343,12 +354,11 @@ class _Task:
                 "the memory for the search tree was used up; the tree grew no further,"
                 " the statistics did"
             )
-        chosen = next(candidate for candidate in candidates if candidate.move.code == best)
         analysis = Analysis(
-            best_move=chosen.move,
+            best_move=self.position.move(best, self.seat),
             seat=self.seat,
             candidates=candidates,
-            estimate=chosen.estimate,
+            estimate=self._estimate(merged[best]) if merged else None,
             statistics=Statistics(
                 simulations=simulations,
                 determinizations=simulations,
@@ -381,46 +391,51 @@ class _Task:
                     known.search_visits = visits
         return merged
 
+    def _error(self, merged: _Merged) -> float:
+        """The standard error of the seat's win share.
+
+        As if one more draw, of variance 1/4, had been seen: so one visit proves nothing.
+        """
+        total = merged.shares[self.seat]
+        squares = merged.squares[self.seat] - total * total / merged.visits
+        return math.sqrt(max(0.0, squares) + 0.25) / merged.visits
+
+    def _share(self, merged: _Merged) -> float:
+        return merged.shares[self.seat] / merged.visits
+
     def _estimate(self, merged: _Merged) -> Estimate:
-        n = merged.visits
-        share = merged.shares[self.seat] / n
-        # As if one more draw of variance 1/4 had been seen: so one visit proves nothing.
-        squares = max(0.0, merged.squares[self.seat] - n * share * share) + 0.25
-        error = math.sqrt(squares) / n
+        error = self._error(merged)
         return Estimate(
-            win_share=tuple(total / n for total in merged.shares),
-            score=tuple(total / n for total in merged.scores),
+            win_share=tuple(total / merged.visits for total in merged.shares),
+            score=tuple(total / merged.visits for total in merged.scores),
             standard_error=error,
-            lower_bound=max(0.0, share - CONFIDENCE * error),
+            lower_bound=max(0.0, self._share(merged) - CONFIDENCE * error),
         )
 
-    def _order(self, merged: dict[int, _Merged], estimates: dict[int, Estimate]) -> list[int]:
+    def _order(self, merged: dict[int, _Merged]) -> list[int]:
         """The codes of the tried moves, best first; one untried move if there are none."""
         if not merged:
             return [random.Random(self.seed).choice(self.codes)]
         enough = _robust_visits(merged)
 
-        def key(code: int) -> tuple[bool, float, float, int]:
-            visits = merged[code].visits
-            estimate = estimates[code]
-            if visits < enough:
-                return (True, -visits, -estimate.lower_bound, code)
-            return (False, -estimate.lower_bound, -estimate.win_share[self.seat], code)
+        def key(code: int) -> tuple[bool, float, int]:
+            move = merged[code]
+            if move.visits < enough:
+                return (True, -move.visits, code)
+            return (False, CONFIDENCE * self._error(move) - self._share(move), code)
 
         return sorted(merged, key=key)
 
-    def _best(
-        self, order: list[int], merged: dict[int, _Merged], estimates: dict[int, Estimate]
-    ) -> int:
+    def _best(self, order: list[int], merged: dict[int, _Merged]) -> int:
         """The move to play: the first, or for a weaker level one about as good."""
         if self.margin == 0 or not merged:
             return order[0]
         enough = _robust_visits(merged)
-        least = estimates[order[0]].win_share[self.seat] - self.margin
+        least = self._share(merged[order[0]]) - self.margin
         near = [
             code
             for code in order
-            if merged[code].visits >= enough and estimates[code].win_share[self.seat] >= least
+            if merged[code].visits >= enough and self._share(merged[code]) >= least
         ]
         return random.Random(self.seed).choice(near)
 
@@ -429,7 +444,6 @@ class _Task:
         code: int,
         rank: int,
         merged: _Merged | None,
-        estimate: Estimate | None,
         best: int,
     ) -> Candidate:
         codec = self.position.codec
@@ -442,7 +456,7 @@ class _Task:
         return Candidate(
             move=self.position.move(code, self.seat),
             visits=0 if merged is None else merged.visits,
-            estimate=estimate,
+            estimate=None if merged is None else self._estimate(merged),
             probability=float(code == best),
             principal_variation=variation,
         )

@@ -172,8 +172,8 @@ def _read_duration(duration: Duration) -> float:
     return duration.seconds + duration.nanos / 1e9
 
 
-def write_analysis(analysis: Analysis, max_candidates: int | None = None) -> analysis_pb2.Analysis:
-    """Write what a search found, with the best candidates or with all."""
+def write_analysis(analysis: Analysis) -> analysis_pb2.Analysis:
+    """Write what a search found."""
     statistics = analysis.statistics
     elapsed_ns = round(statistics.elapsed * 1e9)
     best_move, best_move_notation = write_move(analysis.best_move)
@@ -181,9 +181,7 @@ def write_analysis(analysis: Analysis, max_candidates: int | None = None) -> ana
         best_move=best_move,
         best_move_notation=best_move_notation,
         seat=analysis.seat,
-        candidates=[
-            _write_candidate(candidate) for candidate in analysis.candidates[:max_candidates]
-        ],
+        candidates=[_write_candidate(candidate) for candidate in analysis.candidates],
         estimate=_write_estimate(analysis.estimate),
         statistics=analysis_pb2.Statistics(
             simulations=statistics.simulations,

@@ -75,6 +75,7 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
         assert position is not None
         assert limits is not None
         seed = request.seed if request.HasField("seed") else None
+        wanted = request.max_candidates if request.HasField("max_candidates") else CANDIDATES
 
         def search(limits: Limits, stop: StopFlag | None) -> Analysis:
             return self._engine.suggest(
@@ -85,6 +86,7 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
                 level=level,
                 allowed=allowed,
                 avoided=avoided,
+                candidates=wanted or None,
                 stop=stop,
             )
 
@@ -94,10 +96,7 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
             analysis = await self._admission.run(
                 search, self._bound(limits), _latest_end(context.time_remaining())
             )
-        wanted = request.max_candidates if request.HasField("max_candidates") else CANDIDATES
-        return opponent_service_pb2.SuggestMoveResponse(
-            analysis=write_analysis(analysis, wanted or None)
-        )
+        return opponent_service_pb2.SuggestMoveResponse(analysis=write_analysis(analysis))
 
     def _read_limits(self, message: analysis_pb2.Limits) -> Limits:
         limits = read_limits(message)

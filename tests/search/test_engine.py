@@ -194,3 +194,15 @@ def test_bad_arguments_name_their_path(arguments, path):
 def test_a_seat_that_is_not_to_act():
     with pytest.raises(SeatNotToAct):
         Engine().suggest(Position.create("roygbiv", seed=1, start_seat=0), seat=1)
+
+
+def test_few_candidates_are_the_best_of_all():
+    position = Position.parse(OPENING)
+    limits = Limits(simulations=2_000)
+    everything = Engine().suggest(position, limits=limits, seed=4)
+    few = Engine().suggest(position, limits=limits, seed=4, candidates=3)
+    assert few.candidates == everything.candidates[:3]
+    assert few.best_move == everything.best_move
+    assert few.estimate == everything.estimate
+    with pytest.raises(InvalidInput):
+        Engine().suggest(position, candidates=0)

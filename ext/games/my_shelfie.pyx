@@ -462,12 +462,12 @@ cdef class MyShelfie(Game):
             (whole_rows(after) & ~whole_rows(before))
             | (whole_columns(after) & ~whole_columns(before))
         )
-        cdef int other
+        cdef int seat
         shelves.circles[shelves.seat] = after
         if lines:
-            for other in range(self.seats):
-                if other != shelves.seat:
-                    shelves.crosses[other] |= lines & ~shelves.circles[other]
+            # Of the seat's own spaces there, none is left to cross: all are circled.
+            for seat in range(self.seats):
+                shelves.crosses[seat] |= lines & ~shelves.circles[seat]
         self.end_turn(shelves)
 
     cdef void cross(self, Shelves* shelves, int row) noexcept nogil:

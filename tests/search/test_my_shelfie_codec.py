@@ -398,6 +398,13 @@ def test_events_of_the_last_round():
     )
 
 
+def test_the_last_round_is_announced_once():
+    other = EMPTY.replace("..", "oo", 1)
+    position = position_of(f"oooxx/xxxxx/...../...../.....,{other},{other} pppppp 0 1 0")
+    _, events = happening(position, "circle:p3", seed=1)
+    assert [event.kind for event in events] == ["circled", "rolled"]
+
+
 @pytest.mark.parametrize(("start", "end"), [(1, "complete_round"), (0, "immediate")])
 def test_events_of_the_end(start, end):
     position = position_of(f"{ONE_ROW_FULL} gggggg 0 0 {start} end={end}")

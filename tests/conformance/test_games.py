@@ -1,45 +1,43 @@
 """What must hold for every game, whatever its rules.
 
-Each registered game is tested under the options in CASES. What is exact comes from its plain Python
-reference, the module of its id in `tests.reference`, which offers, on typed records:
+Each registered game is tested against its plain Python reference, the module of its id in
+`tests.reference`; `--reference` names the module of a game that is kept elsewhere, and registers
+it. A reference offers, on typed records:
 
+- `CASES`, pairs of the game's id and options to test it under;
 - `win_shares(state, options)` of a finished game;
 - `successors(state, move, options)`, the states that a full one can become; `move` is a dict by
   seat where several seats act;
-- `determinizations(observation, options)`, the full states that agree with an observation.
+- `determinizations(observation, options)`, the full states that agree with an observation;
+- `symmetries(state, options)`, where the game has any: for each one the image of a state or
+  observation, a tuple of where each seat goes, and a function from a move to its image.
 
-The last two give pairs of probability and state, or None where there are too many.
+`successors` and `determinizations` give pairs of probability and state, or None where there are
+too many.
 """
 
-import importlib
 import math
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import cache
 from typing import NamedTuple
 
 import pytest
 from scipy import stats
 
-from aleator.search import Position
-from aleator.search.games import codec, game_ids
+from aleator.search import Engine, Limits, Position
+from aleator.search.errors import InvalidInput
+from aleator.search.games import codec
+from aleator.service import convert
+from aleator.v1 import state_pb2
 
-CASES = [
-    ("generator", {"max_rolls": 100}),
-    ("generator", {"players": 3, "horizontal": "adjacent", "forced_move": True, "max_rolls": 50}),
-    ("generator", {"players": 4, "sub_towers": True, "enter_stacks": True, "max_rolls": 50}),
-    ("my_shelfie", {}),
-    ("my_shelfie", {"players": 3, "end": "immediate", "values": [n * n % 23 for n in range(25)]}),
-    ("my_shelfie", {"players": 4}),
-    ("roygbiv", {}),
-    ("roygbiv", {"players": 3}),
-    ("roygbiv", {"players": 4, "open_hands": True}),
-    ("roygbiv", {"players": 6}),
-]
 SEEDS = range(4)
 PLAYOUT_DECISIONS = 75_000  # played out in Python by one test
 SAMPLES = 4_000
 UNLIKELY = 1e-5  # a probability at which a statistical test fails
+SIMULATIONS = 2_000
+# Far more than the means of so many simulations differ by, for shares of 0..1.
+MEANS_DIFFER = 0.1
 
 
 class Step(NamedTuple):
@@ -52,9 +50,8 @@ class Step(NamedTuple):
 @cache
 def random_game(case, seed):
     """The steps of a game of random moves, and its final position."""
-    game, options = CASES[case]
     chooser = random.Random(seed)
-    position = Position.create(game, options, seed)
+    position = Position.create(case.game, case.options, seed)
     steps = []
     while not position.finished:
         moves = {seat: chooser.choice(position.moves(seat)) for seat in position.seats_to_act}
@@ -71,10 +68,6 @@ def some_steps(case, count=8):
         stride = math.ceil(len(steps) / count)
         found += [*steps[seed % stride :: stride], steps[-1]]
     return found
-
-
-def reference_of(case):
-    return importlib.import_module(f"tests.reference.{CASES[case][0]}")
 
 
 def frozen(value):
@@ -99,15 +92,6 @@ def assert_distribution(bound, states, exact):
         assert stats.chisquare(observed, frequencies).pvalue > UNLIKELY
 
 
-@pytest.fixture(params=range(len(CASES)), ids=lambda case: f"{CASES[case][0]}-{CASES[case][1]}")
-def case(request):
-    return request.param
-
-
-def test_every_game_is_tested():
-    assert {game for game, _ in CASES} == set(game_ids())
-
-
 def test_random_games_end(case):
     for seed in SEEDS:
         steps, final = random_game(case, seed)
@@ -115,13 +99,13 @@ def test_random_games_end(case):
         assert final.seats_to_act == ()
         assert final.is_full
         assert math.isclose(sum(final.win_shares), 1, abs_tol=1e-6)
-        expected = reference_of(case).win_shares(final.record, final.options)
+        expected = case.reference.win_shares(final.record, final.options)
         assert final.win_shares == pytest.approx(expected)
         assert all(step.position.win_shares is None for step in steps)
 
 
 def test_equal_seeds_give_equal_games(case):
-    game, options = CASES[case]
+    game, options = case.game, case.options
     assert Position.create(game, options, 5) == Position.create(game, options, 5)
     assert len({Position.create(game, options, seed).state for seed in range(20)}) > 1
     for position, moves in some_steps(case):
@@ -129,7 +113,7 @@ def test_equal_seeds_give_equal_games(case):
 
 
 def test_listed_moves_are_those_that_apply_accepts(case):
-    rules = codec(*CASES[case]).rules
+    rules = codec(case.game, case.options).rules
     chooser = random.Random(6)
     codes = range(rules.move_space + 1)
     for position, _ in some_steps(case, count=3):
@@ -170,9 +154,8 @@ def test_copies_are_independent(case):
 
 
 def test_states_of_other_options_are_refused(case):
-    game, options = CASES[case]
-    other = codec(*CASES[case - 1]).rules
-    state = Position.create(game, options, 1).state
+    other = codec("roygbiv", {"players": 6 if case.options.get("players") != 6 else 2}).rules
+    state = Position.create(case.game, case.options, 1).state
     with pytest.raises(ValueError, match="another game or"):
         other.legal_moves(state, 0)
 
@@ -203,9 +186,129 @@ def test_observation_shows_what_it_may(case):
             assert observation.moves(seat) == position.moves(seat)
 
 
+def test_events_tell_no_secrets(case):
+    """What everybody is told follows from what each seat sees before and after, and the moves."""
+    hides = told_alike = False
+    for position, moves in some_steps(case, count=3):
+        for viewer in range(position.seats):
+            told = defaultdict(set)
+            outcomes = defaultdict(set)
+            for world in worlds(position, viewer, moves):
+                for seed in range(10):
+                    after, events = world.apply(moves, seed=seed)
+                    seen = after.observe(viewer).state
+                    told[seen].add(frozen([event._asdict() for event in events]))
+                    outcomes[seen].add(after.state)
+            assert all(len(variants) == 1 for variants in told.values())
+            hides |= not position.observe(viewer).is_full
+            told_alike |= any(len(states) > 1 for states in outcomes.values())
+    assert told_alike or not hides
+
+
+def worlds(position, viewer, moves):
+    """The position, and some that `viewer` cannot tell from it, in which the moves are legal."""
+    found = {position.state}
+    if not position.observe(viewer).is_full:
+        found |= {
+            position.codec.rules.determinization(position.state, viewer, seed) for seed in range(10)
+        }
+    return [
+        Position(position.codec, state)
+        for state in found
+        if all(
+            move.code in position.codec.rules.legal_moves(state, seat)
+            for seat, move in moves.items()
+        )
+    ]
+
+
+def test_choices_at_once_are_secret(case):
+    """Until the last one is made nobody sees the others', and their order is all one."""
+    rules = codec(case.game, case.options).rules
+    for position, moves in some_steps(case):
+        if len(moves) == 1:
+            continue
+        assert position.apply(moves, seed=1) == position.apply(dict(reversed(moves.items())), 1)
+        first, *others = moves
+        with pytest.raises(InvalidInput):
+            position.apply({first: moves[first]})
+        views = defaultdict(set)
+        for code in rules.legal_moves(position.state, first)[:20]:
+            chosen = rules.apply_move(position.state, first, code)
+            assert rules.seats_to_act(chosen) == tuple(others)
+            assert not rules.legal_moves(chosen, first)
+            for seat in others:
+                assert rules.legal_moves(chosen, seat) == rules.legal_moves(position.state, seat)
+                view = rules.observe_state(chosen, seat)
+                views[seat].add(view)
+                other = rules.determinization(view, seat, code)
+                assert rules.is_full(other)
+                assert rules.observe_state(other, seat) == view
+        assert all(len(seen) == 1 for seen in views.values())
+
+
+def symmetric_steps(case, count):
+    """(position, symmetry, image of the position) for some positions of random games."""
+    symmetries = getattr(case.reference, "symmetries", None)
+    if symmetries is None:
+        pytest.skip("the game has no symmetry")
+    for position, _ in some_steps(case, count):
+        for view in {position, *(position.observe(seat) for seat in position.seats_to_act)}:
+            for symmetry in symmetries(view.record, view.options):
+                yield view, symmetry, Position.from_record(case.game, case.options, symmetry[0])
+
+
+def test_symmetric_positions_have_symmetric_moves(case):
+    for position, (_, places, moved), image in symmetric_steps(case, count=4):
+        assert image.seats_to_act == tuple(sorted(places[seat] for seat in position.seats_to_act))
+        assert_permuted(image.scores, position.scores, places, 0)
+        for seat in position.seats_to_act:
+            if position.codec.hand_known(position.state, seat):
+                assert {frozen(moved(move.record)) for move in position.moves(seat)} == {
+                    frozen(move.record) for move in image.moves(places[seat])
+                }
+
+
+def test_symmetric_positions_have_symmetric_results(case):
+    for position, (_, places, _), image in symmetric_steps(case, count=1):
+        if position.is_full:
+            rules = position.codec.rules
+            shares, _ = rules.run_playouts(position.state, SIMULATIONS, 1)
+            image_shares, _ = rules.run_playouts(image.state, SIMULATIONS, 2)
+            assert_permuted(image_shares, shares, places, MEANS_DIFFER)
+        else:
+            seat = position.seats_to_act[0]
+            shares = searched(position, seat)
+            assert_permuted(searched(image, places[seat]), shares, places, MEANS_DIFFER)
+
+
+def searched(position, seat):
+    """The mean win shares of the simulations of a search; None if there was nothing to search."""
+    limits = Limits(simulations=SIMULATIONS)
+    candidates = Engine().suggest(position, seat, limits, seed=1).candidates
+    if len(candidates) == 1 and candidates[0].estimate is None:
+        return None
+    visits = sum(candidate.visits for candidate in candidates)
+    sums = zip(
+        *(
+            [candidate.visits * share for share in candidate.estimate.win_share]
+            for candidate in candidates
+        ),
+        strict=True,
+    )
+    return [sum(parts) / visits for parts in sums]
+
+
+def assert_permuted(image, values, places, tolerance):
+    assert (image is None) == (values is None)
+    if values is not None:
+        moved = [image[place] for place in places]
+        assert moved == pytest.approx(values, abs=tolerance)
+
+
 def test_determinizations_have_exact_frequencies(case):
     """Against enumeration, at the last position of each game that hides something from its seat."""
-    reference = reference_of(case)
+    reference = case.reference
     compared = 0
     for seed in SEEDS:
         for step in reversed(random_game(case, seed)[0]):
@@ -228,7 +331,7 @@ def test_determinizations_have_exact_frequencies(case):
 
 
 def test_chance_has_exact_frequencies(case):
-    reference = reference_of(case)
+    reference = case.reference
     for position, moves in some_steps(case, count=2):
         records = {seat: move.record for seat, move in moves.items()}
         played = records if len(records) > 1 else next(iter(records.values()))
@@ -264,10 +367,24 @@ def test_moves_round_trip(case):
             assert len({move.notation for move in moves}) == len(moves)
 
 
+def test_messages_round_trip(case):
+    if case.game not in state_pb2.GameState.DESCRIPTOR.fields_by_name:
+        pytest.skip("the game is not part of the wire contract")
+    for position, moves in some_steps(case, count=3):
+        after, events = position.apply(moves, seed=1)
+        for view in [position, after, *map(position.observe, range(position.seats))]:
+            data = convert.write_state(view).SerializeToString()
+            assert convert.read_state(state_pb2.GameState.FromString(data)) == view
+        for seat, move in moves.items():
+            assert convert.read_move(convert.write_move(move)[0], position, seat) == move
+        for event in events:
+            typed = getattr(convert.write_event(event, case.game), case.game)
+            assert typed.WhichOneof("event") == event.kind
+
+
 def test_fast_playouts_are_random_play(case):
     """The game's own playout and play through the interface have the same means."""
-    game, options = CASES[case]
-    position = Position.create(game, options, 3)
+    position = Position.create(case.game, case.options, 3)
     rules = position.codec.rules
     chooser = random.Random(4)
     results = []

@@ -5,7 +5,14 @@ the occupied nodes to (seat, pieces), the pieces as text with the top one first.
 """
 
 from fractions import Fraction
+from functools import partial
 from itertools import permutations, product
+
+CASES = [
+    ("generator", {"max_rolls": 100}),
+    ("generator", {"players": 3, "horizontal": "adjacent", "forced_move": True, "max_rolls": 50}),
+    ("generator", {"players": 4, "sub_towers": True, "enter_stacks": True, "max_rolls": 50}),
+]
 
 COLOURS = "GRYB"
 SIZES = "SML"  # ascending
@@ -190,6 +197,38 @@ def successors(state, move, options):
 def determinizations(observation, options):
     """The state itself: nothing is hidden."""
     return [(Fraction(1), observation)]
+
+
+def symmetries(state, options):
+    """The colours turned until seats meet seats again, and mirrored with two seats."""
+    colours = SEATS[options["players"]]
+    images = {2: ["YBGR", "GBYR"], 3: [], 4: ["RYBG"]}[options["players"]]
+    found = []
+    for image in images:
+        new = dict(zip(COLOURS, image, strict=True))
+        places = tuple(colours.index(new[colour]) for colour in colours)
+        board = {
+            recoloured(node, new): (places[seat], pieces)
+            for node, (seat, pieces) in board_of(state).items()
+        }
+        turn = ()
+        if "seat_to_act" in state:
+            turn = (places[state["seat_to_act"]], new[state["rolled"]])
+        found.append(
+            (write(board, options, state["rolls"], *turn), places, partial(recolour, new=new))
+        )
+    return found
+
+
+def recoloured(node, new):
+    return "".join(new[letter] for letter in node)
+
+
+def recolour(move, new):
+    if "step" not in move:
+        return move
+    nodes = {key: recoloured(move["step"][key], new) for key in ("from_node", "to_node")}
+    return {"step": {**move["step"], **nodes}}
 
 
 def write(board, options, rolls, seat=None, rolled=None):

@@ -8,6 +8,12 @@ from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
 
+CASES = [
+    ("my_shelfie", {}),
+    ("my_shelfie", {"players": 3, "end": "immediate", "values": [n * n % 23 for n in range(25)]}),
+    ("my_shelfie", {"players": 4}),
+]
+
 ITEMS = ("plants", "games", "books", "trophies", "cats")
 FACES = (*ITEMS, "jokers")
 BLANK, CIRCLED, CROSSED = 0, 1, 2
@@ -160,6 +166,46 @@ def successors(state, move, options):
 def determinizations(observation, options):
     """Nothing is hidden."""
     return [(Fraction(1), observation)]
+
+
+def symmetries(state, options):
+    """Seats one on; plants and games exchanged, where their spaces have the same values."""
+    count = len(state["sheets"])
+    one_on = {
+        **state,
+        "sheets": [*state["sheets"][-1:], *state["sheets"][:-1]],
+        "start_seat": (state["start_seat"] + 1) % count,
+    }
+    if "seat_to_act" in state:
+        one_on["seat_to_act"] = (state["seat_to_act"] + 1) % count
+    same = tuple(range(count))
+    found = [(one_on, tuple((seat + 1) % count for seat in same), lambda move: move)]
+    if options["values"][:5] == options["values"][5:10]:
+        sheets = [
+            {"spaces": [*spaces[5:10], *spaces[:5], *spaces[10:]]}
+            for spaces in (sheet["spaces"] for sheet in state["sheets"])
+        ]
+        exchanged = {**state, "sheets": sheets}
+        if "dice" in state:
+            exchanged["dice"] = exchange_faces(state["dice"])
+        found.append((exchanged, same, exchange_items))
+    return found
+
+
+def exchange_faces(dice):
+    return {{"plants": "games", "games": "plants"}.get(face, face): dice[face] for face in dice}
+
+
+def exchange_items(move):
+    if "keep" in move:
+        return {"keep": exchange_faces(move["keep"])}
+    rows = {0: 1, 1: 0}
+    if "cross" in move:
+        return {"cross": {"row": rows.get(move["cross"]["row"], move["cross"]["row"])}}
+    spaces = [
+        {**space, "row": rows.get(space["row"], space["row"])} for space in move["circle"]["spaces"]
+    ]
+    return typed_circles(sorted(5 * space["row"] + space["column"] for space in spaces))
 
 
 def score(sheet, options):

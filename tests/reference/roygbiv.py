@@ -8,6 +8,13 @@ from fractions import Fraction
 from itertools import product
 from math import comb
 
+CASES = [
+    ("roygbiv", {}),
+    ("roygbiv", {"players": 3}),
+    ("roygbiv", {"players": 4, "open_hands": True}),
+    ("roygbiv", {"players": 6}),
+]
+
 SIDE = 7
 VALUES = range(1, 8)
 
@@ -116,6 +123,38 @@ def hands_from(counts, size):
                 ways *= comb(counts[value], count)
             dice = [value for value, count in zip(VALUES, taken, strict=True) for _ in range(count)]
             yield Fraction(ways, comb(counts.total(), size)), dice
+
+
+def symmetries(state, options):
+    """Seats one on, two rows exchanged (not the centre's), the board transposed."""
+    count = len(state["hands"])
+    one_on = {
+        **state,
+        "hands": [*state["hands"][-1:], *state["hands"][:-1]],
+        "scores": [*state["scores"][-1:], *state["scores"][:-1]],
+    }
+    if "seat_to_act" in state:
+        one_on["seat_to_act"] = (state["seat_to_act"] + 1) % count
+    board = grid(state["cells"])
+    exchanged = [board[1], board[0], *board[2:]]
+    same = tuple(range(count))
+    return [
+        (one_on, tuple((seat + 1) % count for seat in same), lambda move: move),
+        (with_board(state, exchanged), same, exchange_rows),
+        (with_board(state, zip(*board, strict=True)), same, transpose),
+    ]
+
+
+def with_board(state, board):
+    return {**state, "cells": [value for line in board for value in line]}
+
+
+def exchange_rows(move):
+    return {**move, "row": {0: 1, 1: 0}.get(move["row"], move["row"])}
+
+
+def transpose(move):
+    return {**move, "row": move["column"], "column": move["row"]}
 
 
 def win_shares(state, options):

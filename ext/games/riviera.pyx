@@ -590,6 +590,10 @@ cdef class Riviera(Game):
             self.deck_sizes[table.removed] - self.seats * self.hand_size - table.heap_size
         )
 
+    cdef inline bint is_rolled(self, const Table* table, int die) noexcept nogil:
+        """Whether the next roll has that die."""
+        return table.golden if die == GOLDEN else die != table.removed
+
     cdef inline int first(self, const Table* table, int seats) noexcept nogil:
         """The first of some seats, clockwise from the Start token."""
         cdef int seat = table.token + lowest_bit((seats | seats << self.seats) >> table.token)
@@ -1129,7 +1133,7 @@ cdef class Riviera(Game):
             for die in range(DICE):
                 if die & 1 == 0:
                     bits = next64(random)
-                if die != table.removed and (die != GOLDEN or table.golden):
+                if self.is_rolled(table, die):
                     table.dice[die] = 1 + scaled(<uint32_t>bits, 6)
                 bits >>= 32
             if not rerolls:
@@ -1533,7 +1537,7 @@ cdef class Riviera(Game):
             self.settle_reveal(table)
         elif pending == "roll":
             for die in range(DICE):
-                rolled = die != table.removed and (die != GOLDEN or table.golden)
+                rolled = self.is_rolled(table, die)
                 if not (1 if rolled else 0) <= result[die] <= (6 if rolled else 0):
                     raise ValueError("the dice do not fit those that are rolled")
                 table.dice[die] = result[die]

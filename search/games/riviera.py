@@ -854,7 +854,8 @@ def _told_records(values: Sequence[int]) -> list[Record]:
 
 def _dice_records(fields: "RivieraFields") -> Iterator[Record]:
     for number, (colour, value) in enumerate(zip(DICE, fields["dice"], strict=True)):
-        if number != fields["removed"] and (value or colour != GOLDEN):
+        in_use = value if colour == GOLDEN else number != fields["removed"]
+        if in_use:
             record: Record = {"colour": colour}
             if value:
                 record["value"] = value

@@ -189,10 +189,7 @@ class RoygbivCodec(Codec):
         placing = f"Put a {value} on {_cell_name(row, column)}"
         if state is None:
             return f"{placing}."
-        # What is captured shows on the board alone, so any determinization tells.
-        full = state if self.rules.is_full(state) else self.rules.determinization(state, seat, 0)
-        after = self.rules.apply_move(full, seat, move)
-        captured = [die["value"] for die in self._captures(state, after)]
+        captured = [die["value"] for die in self.captures(state, seat, move)]
         return f"{placing}, {_captures_in_words(captured)}."
 
     def explain_illegal(self, state: State, seat: int, move: int) -> str:
@@ -257,6 +254,12 @@ class RoygbivCodec(Codec):
     def hand_known(self, state: State, seat: int) -> bool:
         """Whether the seat's own dice are given."""
         return not isinstance(self.rules.unpack(state)["hands"][seat], int)
+
+    def captures(self, state: State, seat: int, move: int) -> list[Record]:
+        """The dice that a legal move would turn, with the values they show."""
+        # What is captured shows on the board alone, so any determinization tells.
+        full = state if self.rules.is_full(state) else self.rules.determinization(state, seat, 0)
+        return self._captures(state, self.rules.apply_move(full, seat, move))
 
     def _captures(self, before: State, after: State) -> list[Record]:
         """The dice that a move turned, with the values they showed before."""

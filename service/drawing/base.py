@@ -24,12 +24,16 @@ class Scene:
         What to call each seat.
     events
         Records of the public events to point out, oldest first.
+    seat
+        The seat in question: that of the person who looks, or the one that a highlighted move is
+        of; None if there is none.
     """
 
     state: Record
     options: Record
     names: Sequence[str]
     events: Sequence[Record] = ()
+    seat: int | None = None
 
 
 class Drawing(ABC):
@@ -42,6 +46,18 @@ class Drawing(ABC):
     @abstractmethod
     def draw(self, scene: Scene) -> RenderableType:
         """Picture of a scene, with all that the person may know."""
+
+    @abstractmethod
+    def svg(self, scene: Scene, highlight: Record | None = None) -> str:
+        """The same as an SVG document without scripts and references.
+
+        Parameters
+        ----------
+        scene
+            What to show.
+        highlight
+            A typed legal move of the seat in question, to point out.
+        """
 
     @abstractmethod
     def read_move(self, text: str) -> str:

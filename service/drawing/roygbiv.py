@@ -16,27 +16,30 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from aleator.service.drawing.base import Drawing, Scene
+from aleator.service.drawing.base import Drawing, Record, Scene
+from aleator.service.drawing.roygbiv_svg import (
+    BACK,
+    COLUMNS,
+    SHADES,
+    SIDE,
+    draw_svg,
+    plays,
+    unseen,
+)
 
-SIDE = 7
-COPIES = 7
 CELL_WIDTH = 5
 BOARD_WIDTH = 2 + SIDE * (CELL_WIDTH + 1)
-COLUMNS = "abcdefg"
 LOOSE_MOVE = re.compile(r"([0-9])[ @]*([a-z][0-9])")
 
 EMPTY = 0
 HIDDEN = -1
 INK = {
     EMPTY: Style(dim=True),
-    1: Style(color="#ffffff", bgcolor="#c81e3a", bold=True),
-    2: Style(color="#000000", bgcolor="#f58a1f", bold=True),
-    3: Style(color="#000000", bgcolor="#ffd92e", bold=True),
-    4: Style(color="#000000", bgcolor="#4cb944", bold=True),
-    5: Style(color="#ffffff", bgcolor="#2274d9", bold=True),
-    6: Style(color="#ffffff", bgcolor="#352a94", bold=True),
-    7: Style(color="#000000", bgcolor="#c08cf5", bold=True),
-    HIDDEN: Style(color="#d0d0d0", bgcolor="#505050"),
+    **{
+        value: Style(color=shade.ink, bgcolor=shade.fill, bold=True)
+        for value, shade in SHADES.items()
+    },
+    HIDDEN: Style(color=BACK.ink, bgcolor=BACK.fill),
 }
 
 
@@ -49,6 +52,10 @@ class RoygbivDrawing(Drawing):
     def draw(self, scene: Scene) -> RenderableType:
         """Picture of a scene, with all that the person may know."""
         return _Picture(scene)
+
+    def svg(self, scene: Scene, highlight: Record | None = None) -> str:
+        """The same as an SVG document, with a move pointed out."""
+        return draw_svg(scene, highlight)
 
     def read_move(self, text: str) -> str:
         """``5 d4``, ``5D4`` and ``5@d4`` all mean ``5@d4``."""
@@ -83,7 +90,7 @@ class _Board:
     def __init__(self, cells: Sequence[int], events: Sequence[Mapping[str, Any]]) -> None:
         self.cells = cells
         self.marks: dict[int, tuple[str, Style]] = {}
-        for played in _played(events):
+        for played in plays(events):
             value = played["value"]
             for die in played.get("captured", ()):
                 self._mark(die, f"{die['value']}→{value}", INK[value])
@@ -135,14 +142,10 @@ def _seats(scene: Scene) -> Table:
     return table
 
 
-def _played(events: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    return (event["played"] for event in events if "played" in event)
-
-
 def _plays(scene: Scene) -> Table:
     """The plays to point out: who, which die, where, what it took, for how much."""
     table = Table.grid(padding=(0, 1))
-    for played in _played(scene.events):
+    for played in plays(scene.events):
         taken = sorted(die["value"] for die in played.get("captured", ()))
         table.add_row(
             scene.names[played["seat"]],
@@ -166,12 +169,7 @@ def _dice(values: Sequence[int]) -> Text:
 
 def _unseen(state: Mapping[str, Any]) -> Iterator[RenderableType]:
     """The dice that the seat has not seen, by value, and how many of them the bag holds."""
-    hands = state["hands"]
-    known = [value for hand in hands for value in hand.get("dice", ())]
-    counts = [
-        COPIES - played - known.count(value) for value, played in enumerate(state["played"], 1)
-    ]
-    bag = sum(counts) - sum(hand.get("hidden_count", 0) for hand in hands)
+    counts, bag = unseen(state)
     yield Text.assemble("In the bag  ", (str(bag), "bold"))
     if sum(counts):
         yield Text("Not seen yet")

@@ -1,5 +1,6 @@
 """The rules over gRPC."""
 
+import asyncio
 from typing import Any, TypeAlias
 
 import grpc
@@ -18,11 +19,18 @@ from aleator.service.convert import (
     write_move,
     write_state,
 )
+from aleator.service.drawing.rendering import Format, find_drawing, render
 from aleator.service.errors import Faults
 from aleator.v1 import game_service_pb2, game_service_pb2_grpc, state_pb2
 
 PAGE_SIZE = 100
 """Games on a page at most."""
+_FORMATS: dict[int, Format] = {
+    game_service_pb2.RENDER_FORMAT_UNSPECIFIED: Format.TEXT,
+    game_service_pb2.RENDER_FORMAT_TEXT: Format.TEXT,
+    game_service_pb2.RENDER_FORMAT_ANSI: Format.ANSI,
+    game_service_pb2.RENDER_FORMAT_SVG: Format.SVG,
+}
 
 Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 
@@ -121,6 +129,38 @@ class GameServicer(game_service_pb2_grpc.GameServiceServicer):
         return game_service_pb2.ConvertStateResponse(
             state=write_state(position), notation=position.notation
         )
+
+    async def RenderState(
+        self, request: game_service_pb2.RenderStateRequest, context: Context
+    ) -> game_service_pb2.RenderStateResponse:
+        """Draw a position."""
+        faults = Faults()
+        position = faults.read("state", read_state, request.state)
+        format_ = faults.read("format", _read_format, request.format)
+        drawing = highlight = None
+        if position is not None:
+            drawing = faults.read("state", find_drawing, position.game)
+            if request.HasField("highlight"):
+                asked = request.seat if request.HasField("seat") else None
+                seat = faults.read("", position.acting_seat, asked)
+                if seat is not None:
+                    highlight = faults.read(
+                        "highlight", read_move, request.highlight, position, seat
+                    )
+        faults.check()
+        assert position is not None
+        assert drawing is not None
+        assert format_ is not None
+        # In a thread, because a picture takes many times as long as other answers.
+        content = await asyncio.to_thread(render, drawing, position, format_, highlight)
+        return game_service_pb2.RenderStateResponse(content=content, media_type=format_.media_type)
+
+
+def _read_format(number: int) -> Format:
+    """Read the format of a picture."""
+    if number not in _FORMATS:
+        raise InvalidInput.at("", f"must be 0..{max(_FORMATS)}, not {number}")
+    return _FORMATS[number]
 
 
 def _read_position(state: state_pb2.GameState) -> Position:

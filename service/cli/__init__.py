@@ -1,7 +1,7 @@
 """The command `aleator`: a server, and the engine at a terminal without one.
 
 `app` holds the commands, `report` shows results to people and programs, `play`
-is a game of a person against the engine. What commands compute comes from
+is a game of people and the engine. What commands compute comes from
 `aleator.search`; the server is only imported where it is started.
 """
 

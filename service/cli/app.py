@@ -7,6 +7,7 @@ for each thing wrong: the name of the field and what is the matter with it.
 import io
 import random
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from json import dumps
@@ -25,15 +26,16 @@ from aleator.search.errors import (
     SeatNotToAct,
     SeatRequired,
     UnknownGame,
+    shorten,
 )
 from aleator.search.games import codec_class, game_ids
-from aleator.search.games.base import read_model
+from aleator.search.games.base import parse_option, read_model
 from aleator.search.limits import parse_duration
 from aleator.service import convert
 from aleator.service.cli.play import Opponent, PersonLeft, Play
 from aleator.service.cli.report import candidates_report, games_table, match_report
 from aleator.service.cli.think import think
-from aleator.service.drawing import DRAWINGS
+from aleator.service.drawing.rendering import find_drawing
 from aleator.service.settings import Settings
 from aleator.v1.game_service_pb2 import ListGamesResponse
 
@@ -76,6 +78,16 @@ Level = Annotated[
 ]
 Players = Annotated[
     int | None, typer.Option(help="Number of seats. Default: the default of the game.")
+]
+
+
+GameOptions = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE",
+        help="An option of the game, as `aleator games` lists them, its value as in JSON;"
+        " may be repeated.",
+    ),
 ]
 
 
@@ -158,22 +170,32 @@ def suggest(
 @app.command()
 def play(
     game: Annotated[str, typer.Argument(help="Id of the game, such as roygbiv.")],
-    seat: Annotated[int, typer.Option(help="Your seat, from 0.")] = 0,
+    seat: Annotated[
+        list[int] | None,
+        typer.Option(help="A seat that a person plays, from 0; may be repeated. Default: 0."),
+    ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Watch the engine play all seats, with open hands.")
+    ] = False,
     players: Players = None,
+    option: GameOptions = None,
     time: Annotated[str, typer.Option(help="Time that the engine takes for a move.")] = "1s",
     level: Level = None,
     seed: Seed = None,
 ) -> None:
-    """Play a game against the engine in this terminal."""
+    """Play a game in this terminal, people and the engine in any seats."""
+    if watch and seat:
+        raise InvalidInput.at("watch", "leaves no seat to a person; give no --seat with it")
+    people = [] if watch else seat or [0]
     chance = random.Random(seed)
-    position = Position.create(game, _options(players), seed=chance.getrandbits(64))
-    position.observe(seat)  # complains if there is no such seat
-    if game not in DRAWINGS:
-        raise InvalidInput.at("game", f"{game} has no drawing yet; playable: {', '.join(DRAWINGS)}")
+    position = Position.create(game, _options(players, option), seed=chance.getrandbits(64))
+    for person in people:
+        position.observe(person)  # complains if there is no such seat
+    drawing = find_drawing(game)
     opponent = Opponent(Engine(), Limits(time=parse_duration(time)), level)
     console = Console()
     try:
-        Play(console, DRAWINGS[game](), position, seat, opponent, chance).run()
+        Play(console, drawing, position, people, opponent, chance).run()
     except PersonLeft:
         console.print("You left the game.")
 
@@ -187,6 +209,7 @@ def match(
         int, typer.Option(help="Pairs of games: the same dice, the seats swapped.")
     ] = 100,
     players: Players = None,
+    option: GameOptions = None,
     seed: Seed = None,
     json: Json = False,
 ) -> None:
@@ -207,7 +230,7 @@ def match(
             game,
             a,
             b,
-            options=_options(players),
+            options=_options(players, option),
             pairs=pairs,
             seed=seed,
             progress=lambda done: progress.update(task, completed=done),
@@ -218,8 +241,18 @@ def match(
         Console().print(match_report(result))
 
 
-def _options(players: int | None) -> dict[str, int]:
-    return {} if players is None else {"players": players}
+def _options(players: int | None, texts: Sequence[str] | None) -> dict[str, object]:
+    """The options of a game, from the command's own option and from NAME=VALUE texts."""
+    given = [] if players is None else [f"players={players}"]
+    options: dict[str, object] = {}
+    for text in [*given, *(texts or ())]:
+        name, equals, value = text.partition("=")
+        if not name or not equals:
+            raise InvalidInput.at("option", f"must be NAME=VALUE, not {shorten(text)}")
+        if name in options:
+            raise InvalidInput.at(f"options.{name}", "is given twice")
+        options[name] = parse_option(value)
+    return options
 
 
 def main() -> None:

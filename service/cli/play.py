@@ -1,12 +1,14 @@
-"""A game of a person against the engine, at a terminal.
+"""A game of people and the engine, at one terminal.
 
-The referee's full state stays in here: the person is shown observations of the
-person's own seat, and the engine looks only at what its seat may know. On a
-terminal every picture replaces the one before; through a pipe they follow one
-another, so a program can play a game too.
+The referee's full state stays in here: each person is shown observations of the
+person's own seat, and the engine looks only at what its seat may know. Where
+people must not see what others see or type, they change places in front of an
+empty screen. On a terminal every picture replaces the one before; through a
+pipe they follow one another, so a program can play a game too.
 """
 
 import random
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -21,6 +23,7 @@ from aleator.service.cli.think import think
 from aleator.service.drawing import Drawing, Scene
 
 HINTS_SHOWN = 3
+ERASE_SCROLLED = "\x1b[3J"  # what `Console.clear` leaves
 COMMANDS = "hint: what the engine would play    rules: how the game goes    quit: leave it"
 
 
@@ -30,7 +33,7 @@ class PersonLeft(Exception):
 
 @dataclass(frozen=True)
 class Opponent:
-    """How the engine plays all seats but the person's."""
+    """How the engine plays all seats but those of people."""
 
     engine: Engine
     limits: Limits
@@ -48,8 +51,8 @@ class Play:
         How the game looks.
     position
         The full position to start from.
-    seat
-        The person's seat.
+    people
+        The seats that people play; without any the game is watched with open hands.
     opponent
         Who plays the other seats.
     chance
@@ -61,59 +64,120 @@ class Play:
         console: Console,
         drawing: Drawing,
         position: Position,
-        seat: int,
+        people: Collection[int],
         opponent: Opponent,
         chance: random.Random,
     ) -> None:
         self.console = console
         self.drawing = drawing
         self.position = position
-        self.seat = seat
+        self.people = tuple(sorted(set(people)))
         self.opponent = opponent
         self.chance = chance
         # A stream of its own, so that a hint does not change the dice to come.
         self._thinking = random.Random(chance.getrandbits(64))
-        self.names = [
-            "You" if other == seat else "Bot" if position.seats == 2 else f"Bot {other}"
-            for other in range(position.seats)
-        ]
-        # What to point out: all that happened since the person's last move.
-        self._events: list[GameEvent] = []
+        self.names = [self._name(seat) for seat in range(position.seats)]
+        # Whose view is on the screen; None if it is nobody's.
+        self._viewer = self.people[0] if len(self.people) == 1 else None
+        # What to point out to each person, or to who watches: all that happened since the person's
+        # last move.
+        self._news: dict[int | None, list[GameEvent]] = {
+            person: [] for person in self.people or (None,)
+        }
         self._thoughts: dict[int, Text] = {}
 
+    def _name(self, seat: int) -> str:
+        if seat in self.people:
+            return "You" if len(self.people) == 1 else f"Player {seat}"
+        return "Bot" if self.people and self.position.seats == 2 else f"Bot {seat}"
+
     def run(self) -> None:
-        """Play to the end; raises PersonLeft if the person leaves before."""
-        person_moved = False
+        """Play to the end; raises PersonLeft if a person leaves before."""
+        moved: Collection[int] = ()
         while not self.position.finished:
-            self._show()
-            moves = {seat: self._choose(seat) for seat in self.position.seats_to_act}
-            if person_moved or self.seat in moves:
-                self._events.clear()
-            person_moved = self.seat in moves
+            moves = self._choose()
+            for person, news in self._news.items():
+                seen = person is None or (person in moved and person == self._viewer)
+                if seen or person in moves:
+                    news.clear()
+            moved = moves
             self.position, events = self.position.apply(moves, seed=self.chance.getrandbits(64))
-            self._events += events
-        self._show()
+            for news in self._news.values():
+                news.extend(events)
+        self._show_end()
         self.console.print(self._result())
 
-    def _show(self) -> None:
+    def _choose(self) -> dict[int, Move]:
+        """The moves of all seats to act; people are asked one after another."""
+        to_act = self.position.seats_to_act
+        asked = [seat for seat in to_act if seat in self.people]
+        asked.sort(key=lambda seat: seat != self._viewer)  # who sits there goes first
+        private = self._is_private(len(asked))
+        moves = {}
+        for seat in asked:
+            if private and seat != self._viewer:
+                self._hand_over(seat)
+            self._viewer = seat
+            self._show(self.position.observe(seat), self._news[seat])
+            moves[seat] = self._ask(seat)
+        if not asked:
+            self._show_between(private=private)
+        return moves | {seat: self._think(seat) for seat in to_act if seat not in moves}
+
+    def _is_private(self, asked: int) -> bool:
+        """Whether some people must not see what others see or type."""
+        views = {self.position.observe(person).state for person in self.people}
+        return len(views) > 1 or asked > 1
+
+    def _hand_over(self, seat: int) -> None:
+        """Let people change places in front of an empty screen."""
+        self._wipe()
+        self._read(f"It is up to {self.names[seat]}. With nobody else looking, press Enter: ")
+
+    def _wipe(self) -> None:
+        """Clear the screen, and what could be scrolled back to."""
+        self._viewer = None
+        self.console.clear()
+        if self.console.is_terminal:
+            self.console.file.write(ERASE_SCROLLED)
+
+    def _show_between(self, *, private: bool) -> None:
+        """Show where the game stands while no person is to act."""
+        if not self.people:
+            self._show(self.position, self._news[None])
+        elif private:
+            self._wipe()
+        elif self._viewer is not None:
+            self._show(self.position.observe(self._viewer), self._news[self._viewer])
+
+    def _show_end(self) -> None:
+        """Show the end of the game, with what all people may see."""
+        view = self.position
+        for person in self.people:
+            view = view.observe(person)
+        if len(self.people) > 1:
+            self._wipe()
+        self._show(view, min(self._news.values(), key=len))
+
+    def _show(self, view: Position, news: Sequence[GameEvent]) -> None:
         scene = Scene(
-            state=self.position.observe(self.seat).record,
-            options=self.position.options,
+            state=view.record,
+            options=view.options,
             names=self.names,
-            events=[event.record for event in self._events],
+            events=[event.record for event in news],
+            seat=self._viewer,
         )
         self.console.clear()
         self.console.print(self.drawing.draw(scene))
         for seat, thought in sorted(self._thoughts.items()):
             self.console.print(Text(f"{self.names[seat]} ").append(thought))
 
-    def _choose(self, seat: int) -> Move:
-        return self._ask() if seat == self.seat else self._think(seat)
-
     def _think(self, seat: int) -> Move:
         opponent = self.opponent
         analysis = self._analyse(f"{self.names[seat]} is thinking", seat, opponent.level)
-        self._thoughts[seat] = _thought(analysis)
+        # From how a bot sees its chances people could tell what it holds.
+        open_hands = all(self.position.observe(person).is_full for person in self.people)
+        self._thoughts[seat] = _thought(analysis, tell_chances=open_hands)
         return analysis.best_move
 
     def _analyse(self, message: str, seat: int, level: int | None = None) -> Analysis:
@@ -131,10 +195,11 @@ class Play:
             raise PersonLeft
         return analysis
 
-    def _ask(self) -> Move:
+    def _ask(self, seat: int) -> Move:
         """Ask until the answer is a legal move, with help and hints on the way."""
+        whose = "Your" if len(self.people) == 1 else f"{self.names[seat]}, your"
         while True:
-            answer = self._read()
+            answer = self._read(f"{whose} move (or help): ")
             match answer.lower():
                 case "":
                     continue
@@ -145,17 +210,17 @@ class Play:
                 case "rules":
                     self.console.print(Markdown(self.position.codec.rules_markdown()))
                 case "hint":
-                    self.console.print(_hint(self._analyse("Looking for a hint", self.seat)))
+                    self.console.print(_hint(self._analyse("Looking for a hint", seat)))
                 case _:
                     try:
-                        return self.position.find_move(self.drawing.read_move(answer), self.seat)
+                        return self.position.find_move(self.drawing.read_move(answer), seat)
                     except InvalidInput as error:
                         for _, message in error.violations:
                             self.console.print(Text(message, style="red"))
 
-    def _read(self) -> str:
+    def _read(self, prompt: str) -> str:
         try:
-            return self.console.input(Text("Your move (or help): ", style="bold")).strip()
+            return self.console.input(Text(prompt, style="bold")).strip()
         except (EOFError, KeyboardInterrupt):
             raise PersonLeft from None
 
@@ -163,16 +228,21 @@ class Play:
         shares = self.position.win_shares
         assert shares is not None
         scores = " : ".join(f"{score:g}" for score in self.position.scores)
-        if shares[self.seat] == 1:
-            return Text(f"You win, {scores}!", style="bold green")
-        if shares[self.seat]:
-            return Text(f"You share the win, {scores}.", style="bold yellow")
         winners = " and ".join(self.names[seat] for seat, share in enumerate(shares) if share)
+        if len(self.people) != 1:
+            return Text(f"{winners} won, {scores}.", style="bold")
+        (person,) = self.people
+        if shares[person] == 1:
+            return Text(f"You win, {scores}!", style="bold green")
+        if shares[person]:
+            return Text(f"You share the win, {scores}.", style="bold yellow")
         return Text(f"{winners} won, {scores}.", style="bold red")
 
 
-def _thought(analysis: Analysis) -> Text:
+def _thought(analysis: Analysis, *, tell_chances: bool) -> Text:
     """What an opponent made of its position, in a line."""
+    if not tell_chances:
+        return Text(f"tried {analysis.statistics.simulations:,} games.", style="dim")
     if analysis.estimate is None:
         return Text("had only one move.", style="dim")
     return Text.assemble(

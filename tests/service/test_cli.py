@@ -1,20 +1,22 @@
 """The command line, as a person and as a program use it."""
 
-import builtins
 import io
 import json
 import random
 import subprocess
 import sys
+from collections.abc import Sequence
 
 import pytest
 from rich.console import Console, RenderableType
+from rich.text import Text
 from typer.testing import CliRunner, Result
 
 from aleator.search import Engine, Limits, Position
+from aleator.search.games import game_ids
 from aleator.service.cli.app import app
-from aleator.service.cli.play import Opponent, Play
-from aleator.service.drawing import RoygbivDrawing, Scene
+from aleator.service.cli.play import ERASE_SCROLLED, Opponent, Play
+from aleator.service.drawing import DRAWINGS, Drawing, RoygbivDrawing, Scene
 
 SEARCH = ["--simulations", "200", "--seed", "7"]
 
@@ -68,6 +70,15 @@ def test_suggest_tells_programs_a_legal_move_and_repeats_itself(opening: str) ->
         (["suggest", "OPENING", "--seed=-1"], ["seed: "]),
         (["play", "roygbiv", "--seat", "2"], ["seat: "]),
         (["play", "roygbiv", "--players", "5"], ["options.players: "]),
+        (["play", "roygbiv", "--seat", "0", "--seat", "3"], ["seat: "]),
+        (["play", "roygbiv", "--watch", "--seat", "0"], ["watch: "]),
+        (["play", "roygbiv", "--option", "open_hands"], ["option: "]),
+        (["play", "roygbiv", "--option", "=1"], ["option: "]),
+        (["play", "roygbiv", "--option", "open_hands=2"], ["options.open_hands: "]),
+        (["play", "roygbiv", "--option", "players=3", "--players", "3"], ["options.players: "]),
+        (["play", "roygbiv", "--option", "a=1", "--option", "a=2"], ["options.a: "]),
+        (["play", "my_shelfie", "--option", "values=[1,2]"], ["options.values: "]),
+        (["match", "random", "greedy", "--option", "colour=red"], ["options.colour: "]),
         (["match", "random", "deep-thought", "--pairs", "1"], ["b: "]),
         (["match", "random", "greedy", "--pairs", "0"], ["pairs: "]),
     ],
@@ -84,7 +95,7 @@ def test_wrong_input_is_told_line_by_line(
 
 
 class RecordingDrawing(RoygbivDrawing):
-    """Keeps all that the person was shown."""
+    """Keeps all that people were shown."""
 
     def __init__(self) -> None:
         self.scenes: list[Scene] = []
@@ -94,40 +105,126 @@ class RecordingDrawing(RoygbivDrawing):
         return super().draw(scene)
 
 
+class Table:
+    """A game at a terminal, with people who answer at random; all that was asked is kept."""
+
+    def __init__(
+        self,
+        monkeypatch: pytest.MonkeyPatch,
+        people: list[int],
+        options: dict[str, object],
+        drawing: Drawing,
+        game: str = "roygbiv",
+        answers: Sequence[str] = (),
+    ) -> None:
+        self.screen = io.StringIO()
+        self.drawing = drawing
+        self.asked: list[str] = []
+        self._answers = list(answers)
+        self._chance = random.Random(5)
+        self.console = Console(file=self.screen, width=100, force_terminal=True, color_system=None)
+        self.play = Play(
+            self.console,
+            drawing,
+            Position.create(game, options, seed=5),
+            people,
+            Opponent(Engine(), Limits(simulations=10)),
+            self._chance,
+        )
+        monkeypatch.setattr(self.console, "input", self._answer)
+        self.play.run()
+
+    def _answer(self, prompt: Text) -> str:
+        self.console.print(prompt)
+        self.asked.append(prompt.plain)
+        if "press Enter" in prompt.plain:
+            return ""
+        if self._answers:
+            return self._answers.pop(0)
+        # The scene's seat is asked: the moves are its own.
+        seat = self.play._viewer
+        assert seat is not None
+        assert prompt.plain.startswith("Your" if len(self.play.people) == 1 else f"Player {seat},")
+        return self._chance.choice(self.play.position.moves(seat)).notation.replace("@", " ")
+
+
+def assert_only_own_hand(scene: Scene) -> None:
+    for seat, hand in enumerate(scene.state["hands"]):
+        assert seat == scene.seat or not hand.get("dice")
+    assert not any("value" in event.get("drew", {}) for event in scene.events)
+
+
 @pytest.mark.parametrize(("players", "seat"), [(2, 1), (4, 2)])
 def test_a_whole_game_shows_only_what_the_seat_may_see(
     players: int, seat: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    screen = io.StringIO()
     drawing = RecordingDrawing()
-    chance = random.Random(5)
-    game = Play(
-        Console(file=screen, width=100),
-        drawing,
-        Position.create("roygbiv", {"players": players}, seed=5),
-        seat,
-        Opponent(Engine(), Limits(simulations=10)),
-        chance,
-    )
     answers = ["", "help", "hint", "9 z9", "nonsense"]
-
-    def answer() -> str:
-        if answers:
-            return answers.pop(0)
-        return chance.choice(game.position.moves(seat)).notation.replace("@", " ")
-
-    monkeypatch.setattr(builtins, "input", answer)
-    game.run()
-
+    table = Table(monkeypatch, [seat], {"players": players}, drawing, answers=answers)
+    game = table.play
     assert game.position.finished
     for scene in drawing.scenes:
-        others = [hand for other, hand in enumerate(scene.state["hands"]) if other != seat]
-        assert not any(hand.get("dice") for hand in others)
-        assert not any("value" in event.get("drew", {}) for event in scene.events)
+        assert scene.seat == seat
+        assert_only_own_hand(scene)
+    assert not any("press Enter" in prompt for prompt in table.asked)
+    assert "expects to win" not in table.screen.getvalue()
     final = " : ".join(f"{score:g}" for score in game.position.scores)
-    last_line = screen.getvalue().splitlines()[-1]
+    last_line = table.screen.getvalue().splitlines()[-1]
     assert final in last_line
     assert ("You" in last_line) == bool(game.position.win_shares and game.position.win_shares[seat])
+
+
+def test_people_at_one_terminal_do_not_see_the_hands_of_each_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    drawing = RecordingDrawing()
+    table = Table(monkeypatch, [2, 0], {"players": 4}, drawing)
+    assert table.play.names == ["Player 0", "Bot 1", "Player 2", "Bot 3"]
+    assert table.play.position.finished
+    for scene in drawing.scenes:
+        assert_only_own_hand(scene)
+    assert {scene.seat for scene in drawing.scenes} == {0, 2, None}
+    # Between two people's views the screen is wiped, and only the one whose turn it is goes on.
+    screens = table.screen.getvalue().split(ERASE_SCROLLED)
+    assert len(screens) > 24
+    for screen in screens:
+        assert not ("Player 0, your move" in screen and "Player 2, your move" in screen)
+    hand_overs = [prompt for prompt in table.asked if "press Enter" in prompt]
+    assert len(hand_overs) == 24  # one before each of their moves: 48 plays, half of them of bots
+    assert "Player 0" in hand_overs[0] or "Player 2" in hand_overs[0]
+    assert " won, " in table.screen.getvalue().splitlines()[-1]
+
+
+def test_people_with_open_hands_need_no_empty_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawing = RecordingDrawing()
+    options = {"players": 3, "open_hands": True}
+    table = Table(monkeypatch, [0, 1], options, drawing)
+    assert not any("press Enter" in prompt for prompt in table.asked)
+    assert "expects to win" in table.screen.getvalue()
+    # Everybody is told all that happened since the own last move.
+    for scene in drawing.scenes[4:-1]:
+        played = [event["played"]["seat"] for event in scene.events if "played" in event]
+        assert len(played) in {1, 2, 3}
+
+
+def test_a_game_is_watched_with_open_hands(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawing = RecordingDrawing()
+    table = Table(monkeypatch, [], {}, drawing)
+    assert not table.asked
+    assert len(drawing.scenes) == 49
+    for scene in drawing.scenes:
+        assert not any(hand.get("hidden_count") for hand in scene.state["hands"])
+    assert "Bot " in table.screen.getvalue().splitlines()[-1]
+
+
+@pytest.mark.parametrize("game", game_ids())
+def test_every_game_can_be_played_by_people_and_bots(
+    game: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {"players": 3} | ({"max_rolls": 60} if game == "generator" else {})
+    table = Table(monkeypatch, [0, 2], options, DRAWINGS[game](), game)
+    assert table.play.position.finished
+    assert any(prompt.startswith("Player 2, your move") for prompt in table.asked)
 
 
 def test_play_works_through_a_pipe() -> None:
@@ -178,3 +275,11 @@ def test_match_is_reproducible_and_sees_that_greedy_beats_random() -> None:
     first, second = (json.loads(run(*arguments).stdout) for _ in "12")
     assert first == second
     assert 0.5 < first["interval"][0] < first["win_share"] < first["interval"][1] <= 1
+
+
+def test_a_match_with_options() -> None:
+    result = run(
+        *("match", "random", "greedy", "--pairs", "1", "--seed", "1", "--json", "--players", "3"),
+        *("--option", "open_hands=true"),
+    )
+    assert json.loads(result.stdout)["options"] == {"players": 3, "open_hands": True}

@@ -22,6 +22,7 @@ from aleator.search.games.base import (
 )
 from aleator.search.games.generator import GeneratorCodec
 from aleator.search.games.my_shelfie import MyShelfieCodec
+from aleator.search.games.riviera import RivieraCodec
 from aleator.search.games.roygbiv import RoygbivCodec
 
 __all__ = [
@@ -59,6 +60,7 @@ def register(codec_class: type[Codec]) -> type[Codec]:
 
 register(GeneratorCodec)
 register(MyShelfieCodec)
+register(RivieraCodec)
 register(RoygbivCodec)
 
 

@@ -55,7 +55,8 @@ class OptionInfo(NamedTuple):
     ----------
     name : str
     type : str
-        The JSON type: integer, number, boolean, string or array.
+        The JSON type: integer, number, boolean, string or array; of options that may be null, the
+        type otherwise.
     default : object
     choices : tuple
         The allowed values; empty if they are not a short list.
@@ -162,7 +163,7 @@ class Codec(ABC):
         return tuple(
             OptionInfo(
                 name=name,
-                type=schema["type"],
+                type=schema.get("type") or schema["anyOf"][0]["type"],
                 default=schema["default"],
                 choices=tuple(schema.get("enum", ())),
                 description=schema["description"],

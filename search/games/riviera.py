@@ -750,11 +750,13 @@ def _power_in_words(record: Record, fields: "RivieraFields", move: int) -> tuple
     power = fields["powers"][record["seat"]]
     if PHASES[fields["phase"]] == Phase.EXTRA or not power:
         return "passed", "played no further card"
-    record["card"] = card = CARDS[power - 1]
+    card = CARDS[power - 1]
     if move == PASS:
+        record["card"] = card
         return "passed", f"made no use of {card_name(card)}"
     if card_value(card) == ADD_GOLDEN:
         return "added_golden", "added the golden die to the next roll"
+    record["die"] = card[0]
     return "reserved", f"reserved the {COLOUR_NAMES[COLOURS.index(card[0])]} die for the next roll"
 
 

@@ -9,26 +9,30 @@ from copy import deepcopy
 from fractions import Fraction
 from itertools import combinations, product
 
+CASES = [
+    ("riviera", {}),
+    ("riviera", {"players": 2, "hand_size": 2, "target": 10}),
+    (
+        "riviera",
+        {
+            "players": 3,
+            "mode": "sequential",
+            "preroll_powers": "after_stop",
+            "hand_size": 2,
+            "target": 10,
+            "removed_colour": "green",
+        },
+    ),
+    ("riviera", {"players": 4, "powers": False, "max_rounds": 3}),
+    ("riviera", {"players": 6, "max_same_colour_in_hand": None}),
+]
+
 COLOURS = "rgpbo"
 NAMES = ["red", "green", "purple", "blue", "orange"]
 CARDS = [f"{colour}{value}" for colour in COLOURS for value in range(1, 13)]
 NINES, PLAY, EXTRA, POWERS, STOP, OVER = range(1, 7)
 IN, STOPPED, CRASHED = 1, 2, 3
 MOST_DEALS = 20_000  # ways to deal hidden cards that are looked at
-
-DEFAULTS = {
-    "players": 2,
-    "mode": "simultaneous",
-    "powers": True,
-    "stars": [2, 2, 2, 1, 1, 1, 1, 2, 2, 2, 3, 5],
-    "hand_size": 10,
-    "target": 40,
-    "removed_colour": "random",
-    "max_same_colour_in_hand": 6,
-    "reroll_first_roll": True,
-    "preroll_powers": "before_stop",
-    "max_rounds": None,
-}
 
 
 class Undecided(Exception):
@@ -627,6 +631,44 @@ def with_choices(state, options):
                 found += [(p / len(moves), full) for p, full in with_choices(after, options)]
             return found
     return [(Fraction(1), state)]
+
+
+def symmetries(state, options):
+    """Seats one on; two colours in use exchanged, where none is named by the options."""
+    count = len(state["seats"])
+    same = tuple(range(count))
+    one_on = tuple((seat + 1) % count for seat in same)
+    found = [(image(state, one_on, {}), one_on, lambda move: image(move, one_on, {}))]
+    if options["removed_colour"] == "random":
+        first, second = [die["colour"] for die in state["dice"]][:2]
+        swap = {first: second, second: first}
+        found.append((image(state, same, swap), same, lambda move: image(move, same, swap)))
+    return found
+
+
+def in_order(part):
+    """Where a die, card or seat comes among others of its sort."""
+    if isinstance(part, dict):
+        return (COLOURS + "*").index(part["colour"])
+    return CARDS.index(part) if isinstance(part, str) else part
+
+
+SEAT_KEYS = ("token", "seat", "opponent", "waiting", "extra_plays", "viewers")
+SEAT_LISTS = ("hands", "seats")
+
+
+def image(record, places, colours, key=""):
+    """A state or move with its seats moved and its colours exchanged."""
+    if isinstance(record, dict):
+        return {name: image(part, places, colours, name) for name, part in record.items()}
+    if isinstance(record, list):
+        parts = [image(part, places, colours, key) for part in record]
+        if key in SEAT_LISTS:
+            return [parts[places.index(seat)] for seat in range(len(parts))]
+        return parts if key == "limits" else sorted(parts, key=in_order)
+    if isinstance(record, str):
+        return colours.get(record[0], record[0]) + record[1:]
+    return places[record] if key in SEAT_KEYS else record
 
 
 def win_shares(state, options):

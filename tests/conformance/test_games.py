@@ -19,7 +19,8 @@ too many.
 import math
 import random
 from collections import Counter, defaultdict
-from functools import cache
+from functools import cache, partial
+from statistics import mean, stdev
 from typing import NamedTuple
 
 import pytest
@@ -35,9 +36,8 @@ SEEDS = range(4)
 PLAYOUT_DECISIONS = 75_000  # played out in Python by one test
 SAMPLES = 4_000
 UNLIKELY = 1e-5  # a probability at which a statistical test fails
-SIMULATIONS = 2_000
-# Far more than the means of so many simulations differ by, for shares of 0..1.
-MEANS_DIFFER = 0.1
+SAMPLED_SEEDS = 20
+SIMULATIONS = 100  # with each of them
 
 
 class Step(NamedTuple):
@@ -177,6 +177,18 @@ def test_observation_hides_what_it_must(case):
                 assert rules.determinization(observation.state, seat, seed) == other
 
 
+def test_search_knows_only_what_its_seat_knows(case):
+    """States that a seat cannot tell apart have the same analysis, to the last bit."""
+    limits = Limits(simulations=SIMULATIONS)
+    for position, _ in some_steps(case, count=1):
+        for seat in position.seats_to_act:
+            analyses = [
+                Engine().suggest(world, seat, limits, seed=1).candidates
+                for world in [position, position.observe(seat), *worlds(position, seat, moves={})]
+            ]
+            assert all(candidates == analyses[0] for candidates in analyses)
+
+
 def test_observation_shows_what_it_may(case):
     for position, _ in some_steps(case):
         for seat in position.seats_to_act:
@@ -258,58 +270,66 @@ def symmetric_steps(case, count):
                 yield view, symmetry, Position.from_record(case.game, case.options, symmetry[0])
 
 
+def seats_that_know(position):
+    """The seats to act that know what their moves are."""
+    return [
+        seat for seat in position.seats_to_act if position.codec.hand_known(position.state, seat)
+    ]
+
+
 def test_symmetric_positions_have_symmetric_moves(case):
     for position, (_, places, moved), image in symmetric_steps(case, count=4):
         assert image.seats_to_act == tuple(sorted(places[seat] for seat in position.seats_to_act))
-        assert_permuted(image.scores, position.scores, places, 0)
-        for seat in position.seats_to_act:
-            if position.codec.hand_known(position.state, seat):
-                assert {frozen(moved(move.record)) for move in position.moves(seat)} == {
-                    frozen(move.record) for move in image.moves(places[seat])
-                }
+        assert tuple(image.scores[place] for place in places) == position.scores
+        for seat in seats_that_know(position):
+            assert {frozen(moved(move.record)) for move in position.moves(seat)} == {
+                frozen(move.record) for move in image.moves(places[seat])
+            }
 
 
 def test_symmetric_positions_have_symmetric_results(case):
+    """Those of playouts, and what a search sees on the average: one alone may go many ways."""
     for position, (_, places, _), image in symmetric_steps(case, count=1):
+        seat = seats_that_know(position)[0]
         if position.is_full:
-            rules = position.codec.rules
-            shares, _ = rules.run_playouts(position.state, SIMULATIONS, 1)
-            image_shares, _ = rules.run_playouts(image.state, SIMULATIONS, 2)
-            assert_permuted(image_shares, shares, places, MEANS_DIFFER)
-        else:
-            seat = position.seats_to_act[0]
-            shares = searched(position, seat)
-            assert_permuted(searched(image, places[seat]), shares, places, MEANS_DIFFER)
+            assert_permuted(partial(played_out, position), partial(played_out, image), places)
+        if position.observe(seat) == position:
+            assert_permuted(
+                partial(searched, position, seat), partial(searched, image, places[seat]), places
+            )
 
 
-def searched(position, seat):
-    """The mean win shares of the simulations of a search; None if there was nothing to search."""
+def assert_permuted(results, image_results, places):
+    """Win shares for seeds have the means of other ones, with the seats in other places."""
+    shares = [results(seed) for seed in range(SAMPLED_SEEDS)]
+    image_shares = [image_results(seed) for seed in range(SAMPLED_SEEDS, 2 * SAMPLED_SEEDS)]
+    for old, new in enumerate(places):
+        sample = [share[old] for share in shares]
+        image_sample = [share[new] for share in image_shares]
+        error = math.hypot(stdev(sample), stdev(image_sample)) / math.sqrt(SAMPLED_SEEDS)
+        assert mean(image_sample) == pytest.approx(mean(sample), abs=5 * error + 0.01)
+
+
+def played_out(position, seed):
+    return position.codec.rules.run_playouts(position.state, SIMULATIONS, seed)[0]
+
+
+def searched(position, seat, seed):
+    """The mean win shares of the simulations of a search; zeros if there was nothing to search."""
+    sums = [0.0] * position.seats
     limits = Limits(simulations=SIMULATIONS)
-    candidates = Engine().suggest(position, seat, limits, seed=1).candidates
-    if len(candidates) == 1 and candidates[0].estimate is None:
-        return None
-    visits = sum(candidate.visits for candidate in candidates)
-    sums = zip(
-        *(
-            [candidate.visits * share for share in candidate.estimate.win_share]
-            for candidate in candidates
-        ),
-        strict=True,
-    )
-    return [sum(parts) / visits for parts in sums]
-
-
-def assert_permuted(image, values, places, tolerance):
-    assert (image is None) == (values is None)
-    if values is not None:
-        moved = [image[place] for place in places]
-        assert moved == pytest.approx(values, abs=tolerance)
+    for candidate in Engine().suggest(position, seat, limits, seed=seed).candidates:
+        if candidate.estimate is not None:
+            for place, share in enumerate(candidate.estimate.win_share):
+                sums[place] += candidate.visits * share / SIMULATIONS
+    return sums
 
 
 def test_determinizations_have_exact_frequencies(case):
     """Against enumeration, at the last position of each game that hides something from its seat."""
     reference = case.reference
     compared = 0
+    too_many = False
     for seed in SEEDS:
         for step in reversed(random_game(case, seed)[0]):
             seat = step.position.seats_to_act[0]
@@ -317,6 +337,7 @@ def test_determinizations_have_exact_frequencies(case):
             exact = reference.determinizations(observation.record, observation.options)
             if exact is not None and len(exact) == 1:
                 continue
+            too_many |= exact is None
             if exact is not None and len(exact) <= 60:
                 rules = observation.codec.rules
                 states = (
@@ -327,6 +348,8 @@ def test_determinizations_have_exact_frequencies(case):
                 compared += 1
             break
     hides = any(not step.position.observe(0).is_full for step in random_game(case, 0)[0])
+    if too_many and not compared:
+        pytest.skip("too many states agree with what a seat sees")
     assert compared or not hides
 
 

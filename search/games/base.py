@@ -288,5 +288,5 @@ def parse_option(text: str) -> object:
     """The value of an option in the notation; what is not JSON is a string."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):  # the latter for thousands of brackets
         return text

@@ -1,14 +1,16 @@
 """Requests with something changed at random never find the server at a loss."""
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import grpc
 import pytest
 from google.protobuf.message import Message
 
+from aleator.search import Position
 from aleator.search.games import game_ids
+from aleator.service.convert import write_state
 from aleator.v1 import game_service_pb2 as games
 from aleator.v1.opponent_service_pb2 import SuggestMoveRequest
 from tests.service.process import ServerProcess, details
@@ -66,33 +68,42 @@ def mutate(message: Message, rng: random.Random) -> None:
         values.append(random_value(field, rng))
 
 
+def random_positions(game: str, rng: random.Random) -> Iterator[Position]:
+    """The first positions of a random game."""
+    position = Position.create(game, seed=1)
+    for _ in range(30):
+        if position.finished:
+            return
+        yield position
+        moves = {seat: rng.choice(position.moves(seat)) for seat in position.seats_to_act}
+        position, _ = position.apply(moves, seed=rng.getrandbits(64))
+
+
 @pytest.mark.parametrize("game", game_ids())
 def test_changed_requests(server: ServerProcess, game: str) -> None:
     rng = random.Random(1)
     limits = {"simulations": 10, "time": {"nanos": 5_000_000}}
-    state = server.games.CreateGame(games.CreateGameRequest(game=game, seed=1)).state
-    states = [state]
-    for turn in range(30):
-        listed = server.games.ListMoves(games.ListMovesRequest(state=state))
-        moves = [{"move": rng.choice(listed.moves).move}]
-        request = games.ApplyMoveRequest(state=state, moves=moves, seed=turn)
-        state = server.games.ApplyMove(request).state
-        states.append(state)
+    positions = list(random_positions(game, rng))
     for _ in range(MUTANTS):
-        state = rng.choice(states)
-        listed = server.games.ListMoves(games.ListMovesRequest(state=state))
-        move = rng.choice(listed.moves).move
+        position = rng.choice(positions)
+        state = write_state(position)
+        moves = [
+            {"seat": seat, "move": {game: rng.choice(position.moves(seat)).record}}
+            for seat in position.seats_to_act
+        ]
+        seat, move = rng.choice(moves).values()
         call, request = rng.choice(
             [
                 (server.games.ConvertState, games.ConvertStateRequest(state=state)),
-                (server.games.ListMoves, games.ListMovesRequest(state=state)),
+                (server.games.ListMoves, games.ListMovesRequest(state=state, seat=seat)),
                 (
-                    server.games.ApplyMove,
-                    games.ApplyMoveRequest(state=state, moves=[{"move": move}]),
+                    server.games.RenderState,
+                    games.RenderStateRequest(state=state, format=3, highlight=move, seat=seat),
                 ),
+                (server.games.ApplyMove, games.ApplyMoveRequest(state=state, moves=moves)),
                 (
                     server.opponent.SuggestMove,
-                    SuggestMoveRequest(state=state, limits=limits, avoided_moves=[move]),
+                    SuggestMoveRequest(state=state, seat=seat, limits=limits, avoided_moves=[move]),
                 ),
             ]
         )

@@ -95,7 +95,7 @@ def read_model(model: type[Model], data: object) -> Model:
 def _message(model: type[pydantic.BaseModel], detail: ErrorDetails) -> str:
     if detail["type"] == "extra_forbidden" and len(detail["loc"]) == 1:
         return f"is unknown; there are {', '.join(model.model_fields)}"
-    return detail["msg"]
+    return detail["msg"].removeprefix("Value error, ")  # raised by a model of ours
 
 
 def _path(location: Sequence[int | str]) -> str:

@@ -16,7 +16,7 @@ from aleator.search import Engine, Limits, Position
 from aleator.search.games import game_ids
 from aleator.service.cli.app import app
 from aleator.service.cli.play import ERASE_SCROLLED, Opponent, Play
-from aleator.service.drawing import DRAWINGS, Drawing, RoygbivDrawing, Scene
+from aleator.service.drawing import DRAWINGS, RoygbivDrawing, Scene
 
 SEARCH = ["--simulations", "200", "--seed", "7"]
 
@@ -94,35 +94,26 @@ def test_wrong_input_is_told_line_by_line(
         assert line.startswith(field)
 
 
-class RecordingDrawing(RoygbivDrawing):
-    """Keeps all that people were shown."""
-
-    def __init__(self) -> None:
-        self.scenes: list[Scene] = []
-
-    def draw(self, scene: Scene) -> RenderableType:
-        self.scenes.append(scene)
-        return super().draw(scene)
-
-
 class Table:
-    """A game at a terminal, with people who answer at random; all that was asked is kept."""
+    """A game at a terminal, with people who answer at random; keeps what was shown and asked."""
 
     def __init__(
         self,
         monkeypatch: pytest.MonkeyPatch,
         people: list[int],
         options: dict[str, object],
-        drawing: Drawing,
         game: str = "roygbiv",
         answers: Sequence[str] = (),
     ) -> None:
         self.screen = io.StringIO()
-        self.drawing = drawing
+        self.scenes: list[Scene] = []
         self.asked: list[str] = []
         self._answers = list(answers)
         self._chance = random.Random(5)
         self.console = Console(file=self.screen, width=100, force_terminal=True, color_system=None)
+        drawing = DRAWINGS[game]()
+        self._draw = drawing.draw
+        monkeypatch.setattr(drawing, "draw", self._record)
         self.play = Play(
             self.console,
             drawing,
@@ -133,6 +124,12 @@ class Table:
         )
         monkeypatch.setattr(self.console, "input", self._answer)
         self.play.run()
+
+    def _record(self, scene: Scene) -> RenderableType:
+        self.scenes.append(scene)
+        if scene.seat is not None:
+            assert scene.state == self.play.position.observe(scene.seat).record
+        return self._draw(scene)
 
     def _answer(self, prompt: Text) -> str:
         self.console.print(prompt)
@@ -158,12 +155,11 @@ def assert_only_own_hand(scene: Scene) -> None:
 def test_a_whole_game_shows_only_what_the_seat_may_see(
     players: int, seat: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drawing = RecordingDrawing()
     answers = ["", "help", "hint", "9 z9", "nonsense"]
-    table = Table(monkeypatch, [seat], {"players": players}, drawing, answers=answers)
+    table = Table(monkeypatch, [seat], {"players": players}, answers=answers)
     game = table.play
     assert game.position.finished
-    for scene in drawing.scenes:
+    for scene in table.scenes:
         assert scene.seat == seat
         assert_only_own_hand(scene)
     assert not any("press Enter" in prompt for prompt in table.asked)
@@ -177,13 +173,12 @@ def test_a_whole_game_shows_only_what_the_seat_may_see(
 def test_people_at_one_terminal_do_not_see_the_hands_of_each_other(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    drawing = RecordingDrawing()
-    table = Table(monkeypatch, [2, 0], {"players": 4}, drawing)
+    table = Table(monkeypatch, [2, 0], {"players": 4})
     assert table.play.names == ["Player 0", "Bot 1", "Player 2", "Bot 3"]
     assert table.play.position.finished
-    for scene in drawing.scenes:
+    for scene in table.scenes:
         assert_only_own_hand(scene)
-    assert {scene.seat for scene in drawing.scenes} == {0, 2, None}
+    assert {scene.seat for scene in table.scenes} == {0, 2, None}
     # Between two people's views the screen is wiped, and only the one whose turn it is goes on.
     screens = table.screen.getvalue().split(ERASE_SCROLLED)
     assert len(screens) > 24
@@ -196,23 +191,21 @@ def test_people_at_one_terminal_do_not_see_the_hands_of_each_other(
 
 
 def test_people_with_open_hands_need_no_empty_screen(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawing = RecordingDrawing()
     options = {"players": 3, "open_hands": True}
-    table = Table(monkeypatch, [0, 1], options, drawing)
+    table = Table(monkeypatch, [0, 1], options)
     assert not any("press Enter" in prompt for prompt in table.asked)
     assert "expects to win" in table.screen.getvalue()
     # Everybody is told all that happened since the own last move.
-    for scene in drawing.scenes[4:-1]:
+    for scene in table.scenes[4:-1]:
         played = [event["played"]["seat"] for event in scene.events if "played" in event]
         assert len(played) in {1, 2, 3}
 
 
 def test_a_game_is_watched_with_open_hands(monkeypatch: pytest.MonkeyPatch) -> None:
-    drawing = RecordingDrawing()
-    table = Table(monkeypatch, [], {}, drawing)
+    table = Table(monkeypatch, [], {})
     assert not table.asked
-    assert len(drawing.scenes) == 49
-    for scene in drawing.scenes:
+    assert len(table.scenes) == 49
+    for scene in table.scenes:
         assert not any(hand.get("hidden_count") for hand in scene.state["hands"])
     assert "Bot " in table.screen.getvalue().splitlines()[-1]
 
@@ -222,7 +215,7 @@ def test_every_game_can_be_played_by_people_and_bots(
     game: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     options = {"players": 3} | ({"max_rolls": 60} if game == "generator" else {})
-    table = Table(monkeypatch, [0, 2], options, DRAWINGS[game](), game)
+    table = Table(monkeypatch, [0, 2], options, game)
     assert table.play.position.finished
     assert any(prompt.startswith("Player 2, your move") for prompt in table.asked)
 

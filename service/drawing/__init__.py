@@ -8,10 +8,12 @@ one seat may see, so it cannot show what that seat must not know.
 from aleator.service.drawing.base import Drawing, Scene
 from aleator.service.drawing.generator import GeneratorDrawing
 from aleator.service.drawing.my_shelfie import MyShelfieDrawing
+from aleator.service.drawing.riviera import RivieraDrawing
 from aleator.service.drawing.roygbiv import RoygbivDrawing
 
 DRAWINGS: dict[str, type[Drawing]] = {
-    drawing.game: drawing for drawing in (GeneratorDrawing, MyShelfieDrawing, RoygbivDrawing)
+    drawing.game: drawing
+    for drawing in (GeneratorDrawing, MyShelfieDrawing, RivieraDrawing, RoygbivDrawing)
 }
 
 __all__ = [
@@ -19,6 +21,7 @@ __all__ = [
     "Drawing",
     "GeneratorDrawing",
     "MyShelfieDrawing",
+    "RivieraDrawing",
     "RoygbivDrawing",
     "Scene",
 ]

@@ -1,0 +1,168 @@
+"""Riviera drawn as rows of coloured cards below the dice.
+
+Cards and dice carry their letter, ``r12``, so that a picture without colours tells the same story;
+hidden cards are ``?``. The seats that are to act are pointed at, and the Start token is ``●``.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from rich.console import Group, RenderableType
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+from aleator.search.games.riviera_invariants import (
+    COLOUR_NAMES,
+    COLOURS,
+    GOLDEN,
+    Phase,
+    Status,
+    stars_of,
+)
+from aleator.service.drawing.base import Drawing, Record, Scene
+from aleator.service.drawing.riviera_svg import (
+    INKS,
+    MOVE_WORDS,
+    PHASE_WORDS,
+    STATUS_WORDS,
+    acting,
+    draw_svg,
+    pile_size,
+    power_word,
+)
+
+HIDDEN = Style(color="#d0d0d0", bgcolor="#505050")
+FACES = " ⚀⚁⚂⚃⚄⚅"
+CARD = r"[rgpbo](?:1[0-2]|[1-9])"
+WORDS = {"lc": "last_chance", "chance": "last_chance", "last chance": "last_chance"}
+
+
+class RivieraDrawing(Drawing):
+    """Dice, hands, cards played and what is at stake."""
+
+    game: ClassVar[str] = "riviera"
+    move_help: ClassVar[str] = (
+        "r12  plays that card    last chance, crash    stop, more    pass, use\n"
+        "r+ or *-  turns a die    swap 1 r3 b10  with seat 1    redraw r3 b10"
+    )
+
+    def draw(self, scene: Scene) -> RenderableType:
+        """Picture of a scene, with all that the person may know."""
+        return Group(*_header(scene), Text(), _seats(scene), Text(), *_table(scene))
+
+    def svg(self, scene: Scene, highlight: Record | None = None) -> str:
+        """The scene as an SVG document; `highlight` is a typed move of the seat in question."""
+        return draw_svg(scene, highlight)
+
+    def read_move(self, text: str) -> str:
+        """``R12``, ``last chance``, ``b +1``, ``swap 1 r3, b10`` and the like."""
+        spaced = " ".join(text.lower().replace(":", " ").replace(",", " ").split())
+        if spaced in WORDS:
+            return WORDS[spaced]
+        turn = re.fullmatch(r"([rgpbo*]) ?([+-]) ?1?", spaced)
+        if turn:
+            return f"{turn[1]}{turn[2]}1"
+        swap = re.fullmatch(rf"swap (?:with )?(?:seat )?(\d) ({CARD}) ({CARD})", spaced)
+        if swap:
+            return f"swap:{swap[1]}:{swap[2]},{swap[3]}"
+        redraw = re.fullmatch(rf"redraw ({CARD}) ({CARD})", spaced)
+        if redraw:
+            return f"redraw:{redraw[1]},{redraw[2]}"
+        return spaced.replace(" ", "_")
+
+
+def _header(scene: Scene) -> Iterator[Text]:
+    state = scene.state
+    yield Text.assemble(
+        (f"Round {state['round']}, turn {state['turn']}", "bold"),
+        f"  {PHASE_WORDS[Phase(state['phase'])]}",
+        (f"  first to {scene.options['target']}", "dim"),
+    )
+    yield Text()
+    dice = [_die(die) for die in state["dice"]]
+    if state.get("golden_next"):
+        dice.append(Text(f" {GOLDEN} next ", _style(GOLDEN)))
+    yield Text("Dice  ").append(Text("  ").join(dice))
+
+
+def _die(die: Mapping[str, Any]) -> Text:
+    value = die.get("value", 0)
+    label = f" {die['colour']}{value} {FACES[value]} " if value else f" {die['colour']} "
+    return Text(label, _style(die["colour"])).append("↻" if die.get("turned") else "")
+
+
+def _style(colour: str) -> Style:
+    ink = INKS[colour]
+    return Style(color=ink.text, bgcolor=ink.full, bold=True)
+
+
+def _cards(cards: Sequence[str], hidden: int = 0) -> Text:
+    chips = [Text(f" {card} ", _style(card[0])) for card in cards]
+    chips += [Text(" ? ", HIDDEN)] * hidden
+    return Text(" ").join(chips)
+
+
+def _seats(scene: Scene) -> Table:
+    """Two lines for each seat: its hand, and what it has played."""
+    table = Table.grid(padding=(0, 2))
+    for justify in ("right", "left", "right", "left", "left"):
+        table.add_column(justify=justify)
+    to_act = acting(scene)
+    for seat, (name, mine, hand) in enumerate(
+        zip(scene.names, scene.state["seats"], scene.state["hands"], strict=True)
+    ):
+        acts = seat in to_act
+        token = " ●" if scene.state["token"] == seat else ""
+        status = Status(mine["status"])
+        table.add_row(
+            "▸" if acts else "",
+            Text(name + token, "bold" if acts else ""),
+            Text(str(mine.get("score", 0)), "bold"),
+            Text(STATUS_WORDS[status], "" if status == Status.IN else "dim"),
+            _cards(hand.get("cards", ()), hand.get("hidden_count", 0)),
+        )
+        table.add_row("", "", "", "", _played(scene, mine))
+    return table
+
+
+def _played(scene: Scene, mine: Mapping[str, Any]) -> Text:
+    parts = []
+    cards = mine.get("played", ())
+    if cards:
+        stars = stars_of(cards, scene.options["stars"])
+        lost = mine["status"] == Status.CRASHED
+        parts.append(
+            Text("played ").append(_cards(cards)).append(f" {'lost' if lost else f'★{stars}'}")
+        )
+    parts += [Text(note, "dim") for note in _notes(scene, mine)]
+    return Text("   ").join(parts)
+
+
+def _notes(scene: Scene, mine: Mapping[str, Any]) -> Iterator[str]:
+    """What else there is to say of a seat."""
+    if mine.get("last_chance_used"):
+        yield "Last Chance used"
+    if mine.get("power_card"):
+        yield f"may use {mine['power_card']}: {power_word(mine['power_card'], scene.options)}"
+    if mine.get("reserved"):
+        yield f"has reserved {_colour(mine['reserved'])}"
+    if mine.get("reserves_next"):
+        yield f"reserves {_colour(mine['reserves_next'])} next"
+    if mine.get("choice_hidden"):
+        yield "has chosen"
+    if mine.get("choice"):
+        ((kind, told),) = mine["choice"].items()
+        yield f"chose {told['card'] if kind == 'play' else MOVE_WORDS[kind]}"
+
+
+def _colour(letter: str) -> str:
+    return COLOUR_NAMES[COLOURS.index(letter)]
+
+
+def _table(scene: Scene) -> Iterator[Text]:
+    discard = scene.state["discard"]
+    yield Text.assemble("Pile  ", (str(pile_size(scene)), "bold"))
+    if discard["cards"] or discard.get("hidden_count"):
+        yield Text("Discarded  ").append(_cards(discard["cards"], discard.get("hidden_count", 0)))

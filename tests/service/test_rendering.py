@@ -34,6 +34,7 @@ EXAMPLES = {
     "my_shelfie": "my_shelfie xo.../xoxox/x...o/xo.../x....,oo.../o..../o.oo./oo.../ooo.."
     " ppgbjj 0 0 1",
 }
+OPENING_OF_RIVIERA = Position.create("riviera", seed=1)
 
 
 def render(server: ServerProcess, position: Position, form: str, **fields: Any) -> str:
@@ -126,6 +127,17 @@ def test_a_highlighted_move_is_in_the_picture(server: ServerProcess, game: str) 
         assert render(server, position, "SVG", **typed) == render(server, position, "SVG", **spelt)
 
 
+def test_a_highlighted_move_of_one_of_several_seats(server: ServerProcess) -> None:
+    position = OPENING_OF_RIVIERA
+    assert position.seats_to_act == (0, 1)
+    for seat in position.seats_to_act:
+        move = position.moves(seat)[0]
+        highlight = {"highlight": {"riviera": move.record}, "seat": seat}
+        assert f"Seat {seat}: {move.notation}  " in render(server, position, "TEXT", **highlight)
+        svg = render(server, position.observe(seat), "SVG", **highlight)
+        assert svg != render(server, position.observe(seat), "SVG")
+
+
 def test_text_is_the_default(server: ServerProcess) -> None:
     position = Position.parse(EXAMPLES["roygbiv"])
     assert render(server, position, "UNSPECIFIED") == render(server, position, "TEXT")
@@ -193,6 +205,11 @@ BAD: dict[str, tuple[dict[str, Any], str, str]] = {
         {"state": {"notation": EXAMPLES["roygbiv"].replace("223", "???")}, "highlight": {}},
         "HAND_HIDDEN",
         "state",
+    ),
+    "several seats to act": (
+        {"state": {"notation": OPENING_OF_RIVIERA.notation}, "highlight": {"notation": "crash"}},
+        "SEAT_REQUIRED",
+        "seat",
     ),
     "thousands of brackets": (
         {"state": {"notation": f"{EXAMPLES['roygbiv']} x={'[' * 3000}"}},

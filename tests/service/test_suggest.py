@@ -102,6 +102,7 @@ def test_what_the_seat_cannot_know_changes_nothing(server: ServerProcess, thread
     assert len(answers) == 1
 
 
+@pytest.mark.timing
 @pytest.mark.parametrize("limits", [{}, {"simulations": 10**15}, {"time": {"seconds": 3600}}])
 def test_the_answer_arrives_before_the_deadline(
     server: ServerProcess, limits: dict[str, object]
@@ -146,6 +147,7 @@ def test_a_search_stops_within_ten_milliseconds() -> None:
     assert min(asyncio.run(stop_time()) for _ in range(5)) < 0.010
 
 
+@pytest.mark.timing
 def test_cheap_calls_are_answered_while_all_cores_search(server: ServerProcess) -> None:
     request = SuggestMoveRequest(state=NOTATION, limits={"time": {"seconds": 30}})
     calls = [server.opponent.SuggestMove.future(request) for _ in range(8)]
@@ -185,6 +187,7 @@ def test_a_full_queue_is_refused_at_once_and_says_when_to_come_back() -> None:
             call.cancel()
 
 
+@pytest.mark.timing
 def test_calls_that_come_together_share_the_time(server: ServerProcess) -> None:
     request = SuggestMoveRequest(state=NOTATION)
     calls = [server.opponent.SuggestMove.future(request, timeout=0.8) for _ in range(6)]
@@ -229,6 +232,7 @@ def busy_seconds() -> float:
     return (user + nice + system + sum(more)) / os.sysconf("SC_CLK_TCK")
 
 
+@pytest.mark.timing
 def test_under_load_every_call_is_answered_in_time_or_refused(server: ServerProcess) -> None:
     calm_rounds = 0
     for _ in range(6):

@@ -209,17 +209,7 @@ class Engine:
         start = time.monotonic_ns()
         seat = position.acting_seat(seat)
         observation = position.observe(seat)
-        codes = observation.codec.rules.legal_moves(observation.state, seat)
-        if allowed is not None:
-            wanted = {move.code for move in allowed}
-            codes = [code for code in codes if code in wanted]
-        if avoided is not None:
-            unwanted = {move.code for move in avoided}
-            codes = [code for code in codes if code not in unwanted]
-        if not codes:
-            raise InvalidInput.at(
-                "avoided_moves" if avoided else "allowed_moves", "leaves no legal move to choose"
-            )
+        codes = codes_to_choose(observation, seat, allowed, avoided)
         if candidates is not None and candidates < 1:
             raise InvalidInput.at("candidates", f"must be at least 1, not {candidates}")
         if limits is None:
@@ -243,6 +233,33 @@ class Engine:
             candidates=candidates,
             stop=StopFlag() if stop is None else stop,
         )
+
+
+def codes_to_choose(
+    position: Position,
+    seat: int,
+    allowed: Sequence[Move] | None = None,
+    avoided: Sequence[Move] | None = None,
+) -> list[int]:
+    """List the codes of the legal moves of a seat that may be suggested; there is at least one.
+
+    Raises
+    ------
+    InvalidInput
+        If `allowed` and `avoided` leave no move.
+    """
+    codes = position.codec.rules.legal_moves(position.state, seat)
+    if allowed is not None:
+        wanted = {move.code for move in allowed}
+        codes = [code for code in codes if code in wanted]
+    if avoided is not None:
+        unwanted = {move.code for move in avoided}
+        codes = [code for code in codes if code not in unwanted]
+    if not codes:
+        raise InvalidInput.at(
+            "avoided_moves" if avoided else "allowed_moves", "leaves no legal move to choose"
+        )
+    return codes
 
 
 @dataclass

@@ -12,7 +12,12 @@ less time each, rather than few. Those that already run are cut to that share to
 Predictions hold as long as searches end in time, which those bounded by time do. For one bounded
 by simulations alone the end is guessed from the speed seen lately.
 
-Everything here but the searches themselves runs on the event loop, so nothing needs a lock.
+A search known to end sooner than it could be handed to a thread and back runs on the event loop.
+How long such short searches take is learned by kind, as simulations of one game can take a hundred
+times as long as those of another.
+
+Everything here but the searches themselves and the clocks around short ones runs on the event loop,
+so nothing needs a lock.
 """
 
 import asyncio
@@ -21,13 +26,14 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf
-from time import monotonic
+from time import monotonic, thread_time
+from typing import TypeAlias
 
 import grpc
 
@@ -41,12 +47,20 @@ FIRST_SPEED = 100_000.0
 FIRST_OVERHEAD = 0.001
 MOST_OVERHEAD = 0.010
 """Seconds that a search is thought to take beside its time: at first, and at most."""
+SHORT_SIMULATIONS = 64
+"""A search of so many simulations at most may be short."""
+SHORT_TIME = 0.0005
+"""Seconds that a short search takes at most: so long it may hold up the event loop."""
+SHORT_MEMORY = 0.75
+"""How much of the time of a kind of searches is kept when one was faster."""
 MEMORY = 0.9
 """How much of what was seen so far is kept when something new is seen."""
 NICENESS = 10
 """What is added to the niceness of search threads, so that they do not hold up the event loop."""
 
 Job = Callable[[Limits, StopFlag], Analysis]
+Kind: TypeAlias = Hashable
+"""What searches have in common whose simulations take about as long."""
 
 
 @dataclass(eq=False, slots=True)
@@ -83,10 +97,11 @@ class Admission:
         self._waiting: deque[_Search] = deque()
         self._speed = FIRST_SPEED
         self._overhead = FIRST_OVERHEAD
+        self._short_times: dict[tuple[Kind, int], float] = {}
         self._pool = ThreadPoolExecutor(workers, "search", initializer=_lower_priority)
 
-    async def run(self, job: Job, limits: Limits, until: float) -> Analysis:
-        """Run a search as soon as a thread is free.
+    async def run(self, job: Job, limits: Limits, until: float, kind: Kind) -> Analysis:
+        """Run a search at once if it is short, else as soon as a thread is free.
 
         Parameters
         ----------
@@ -96,12 +111,20 @@ class Admission:
             The most that it may spend; `time` is set, `threads` at most the workers.
         until : float
             When the search must have ended, by the monotonic clock; may be infinite.
+        kind : hashable
+            The same for all searches of a kind; there should be few.
 
         Raises
         ------
         Refusal
             If it would start too late.
         """
+        simulations = limits.simulations
+        if simulations is not None and simulations <= SHORT_SIMULATIONS and limits.threads == 1:
+            size = kind, simulations.bit_length()
+            job = partial(self._run_timed, job, size)
+            if self._short_times.get(size, inf) <= SHORT_TIME:
+                return self._run_here(job, limits, until)
         loop = asyncio.get_running_loop()
         search = _Search(job, limits, until, loop.create_future())
         now = monotonic()
@@ -128,14 +151,28 @@ class Admission:
         """Wait for the threads to end, once all searches were stopped."""
         self._pool.shutdown()
 
+    def _run_timed(
+        self, job: Job, size: tuple[Kind, int], limits: Limits, stop: StopFlag
+    ) -> Analysis:
+        """Run a search and see how long it takes, not counting when its thread had to wait."""
+        start = thread_time()
+        analysis = job(limits, stop)
+        took = thread_time() - start
+        # At once up and slowly down, since a wrong guess holds up every other call.
+        known = self._short_times.get(size, took)
+        self._short_times[size] = max(took, SHORT_MEMORY * known + (1 - SHORT_MEMORY) * took)
+        return analysis
+
+    def _run_here(self, job: Job, limits: Limits, until: float) -> Analysis:
+        """Run a short search on the event loop."""
+        left = until - monotonic()
+        _check_time_left(left)
+        assert limits.time is not None
+        return job(replace(limits, time=min(limits.time, left)), StopFlag())
+
     def _check_start(self, search: _Search, now: float) -> None:
         """Refuse a search that cannot start in time."""
-        if search.until - now < LEAST_TIME:
-            raise Refusal(
-                grpc.StatusCode.DEADLINE_EXCEEDED,
-                "DEADLINE_UNREACHABLE",
-                "the deadline leaves no time to search",
-            )
+        _check_time_left(search.until - now)
         start = self._predict_start(search, now)
         if start > now:
             late = start - (search.until - LEAST_TIME - self._overhead)
@@ -244,6 +281,16 @@ class Admission:
         with suppress(ValueError):
             self._waiting.remove(search)
         self._start_waiting()
+
+
+def _check_time_left(left: float) -> None:
+    """Refuse a search whose deadline leaves it less than the least time."""
+    if left < LEAST_TIME:
+        raise Refusal(
+            grpc.StatusCode.DEADLINE_EXCEEDED,
+            "DEADLINE_UNREACHABLE",
+            "the deadline leaves no time to search",
+        )
 
 
 def _busy(retry_after: float) -> Refusal:

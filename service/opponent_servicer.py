@@ -10,7 +10,9 @@ from typing import Any
 import grpc
 
 from aleator.search import Analysis, Engine, Limits, Move, Position, StopFlag
+from aleator.search.engine import codes_to_choose
 from aleator.search.errors import InvalidInput
+from aleator.search.limits import level_settings
 from aleator.service.admission import Admission
 from aleator.service.convert import (
     MOVES_LIMIT,
@@ -25,8 +27,6 @@ from aleator.service.errors import Faults
 from aleator.service.settings import Settings
 from aleator.v1 import analysis_pb2, opponent_service_pb2, opponent_service_pb2_grpc, state_pb2
 
-INLINE_SIMULATIONS = 64
-"""A search of so many simulations ends sooner than it could be handed to a thread and back."""
 CANDIDATES = 10
 """Candidates listed if the request does not say how many."""
 MARGIN = 0.010
@@ -73,11 +73,12 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
                 avoided = read("avoided_moves", request.avoided_moves)
         faults.check()
         assert position is not None
+        assert seat is not None
         assert limits is not None
         seed = request.seed if request.HasField("seed") else None
         wanted = request.max_candidates if request.HasField("max_candidates") else CANDIDATES
 
-        def search(limits: Limits, stop: StopFlag | None) -> Analysis:
+        def search(limits: Limits, stop: StopFlag) -> Analysis:
             return self._engine.suggest(
                 position,
                 seat,
@@ -90,11 +91,15 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
                 stop=stop,
             )
 
-        if _is_short(limits):
-            analysis = search(limits, None)
+        limits = self._bound(limits, level)
+        if len(codes_to_choose(position, seat, allowed, avoided)) == 1:
+            analysis = search(limits, StopFlag())  # nothing to search
         else:
             analysis = await self._admission.run(
-                search, self._bound(limits), _latest_end(context.time_remaining())
+                search,
+                limits,
+                _latest_end(context.time_remaining()),
+                kind=(position.game, position.seats),
             )
         return opponent_service_pb2.SuggestMoveResponse(analysis=write_analysis(analysis))
 
@@ -107,13 +112,21 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
             )
         return limits
 
-    def _bound(self, limits: Limits) -> Limits:
-        """Give the limits a time, at most the longest that the server searches."""
+    def _bound(self, limits: Limits, level: int | None) -> Limits:
+        """Give the limits a time, at most the longest that the server searches.
+
+        The simulations are those that the level leaves of them.
+        """
         time = limits.time
         if time is None:
             unlimited = limits.simulations is None
             time = self._settings.default_time if unlimited else self._settings.max_time
-        return replace(limits, time=min(time, self._settings.max_time))
+        caps = [limits.simulations, None if level is None else level_settings(level).simulations]
+        return replace(
+            limits,
+            time=min(time, self._settings.max_time),
+            simulations=min((cap for cap in caps if cap is not None), default=None),
+        )
 
 
 def _read_moves(
@@ -128,14 +141,6 @@ def _read_moves(
         for index, move in enumerate(moves[:MOVES_LIMIT])
     ]
     return [move for move in read if move is not None]
-
-
-def _is_short(limits: Limits) -> bool:
-    return (
-        limits.simulations is not None
-        and limits.simulations <= INLINE_SIMULATIONS
-        and limits.threads == 1
-    )
 
 
 def _latest_end(remaining: float | None) -> float:

@@ -149,6 +149,8 @@ def test_a_search_stops_within_ten_milliseconds() -> None:
 
 @pytest.mark.timing
 def test_cheap_calls_are_answered_while_all_cores_search(server: ServerProcess) -> None:
+    for _ in range(20):  # the server learns that these are short
+        suggest(server, limits={"simulations": 1})
     request = SuggestMoveRequest(state=NOTATION, limits={"time": {"seconds": 30}})
     calls = [server.opponent.SuggestMove.future(request) for _ in range(8)]
     time.sleep(0.2)
@@ -157,7 +159,7 @@ def test_cheap_calls_are_answered_while_all_cores_search(server: ServerProcess) 
         start = time.monotonic()
         server.health.Check(HealthCheckRequest())
         server.games.ListMoves(game_service_pb2.ListMovesRequest(state=NOTATION))
-        suggest(server, limits={"simulations": 20})
+        suggest(server, limits={"simulations": 1})
         took.append(time.monotonic() - start)
     for call in calls:
         call.cancel()
@@ -177,6 +179,9 @@ def test_a_full_queue_is_refused_at_once_and_says_when_to_come_back() -> None:
         assert found["code"] == "RESOURCE_EXHAUSTED"
         assert found["ErrorInfo"].reason == "SERVER_BUSY"
         assert 20 < found["RetryInfo"].retry_delay.ToTimedelta().total_seconds() <= 30
+        # What needs no search is answered all the same.
+        forced = suggest(small, allowed_moves=[{"notation": OPENING.moves()[0].notation}])
+        assert forced.statistics.stop_reason == analysis_pb2.STOP_REASON_ONLY_MOVE
         # A deadline before anything ends is hopeless, and told so at once too.
         calls.pop().cancel()
         with pytest.raises(grpc.RpcError) as refused:

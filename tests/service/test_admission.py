@@ -1,0 +1,76 @@
+"""Where searches run: short ones on the event loop, others on threads of their own."""
+
+import threading
+from dataclasses import replace
+from math import inf
+from time import monotonic, thread_time
+
+import pytest
+
+from aleator.search import Analysis, Engine, Limits, Position, StopFlag
+from aleator.service.admission import Admission
+from aleator.service.errors import Refusal
+
+POSITION = Position.create("roygbiv", seed=5)
+LIMITS = Limits(time=5.0, simulations=1)
+
+
+class Job:
+    """A search that takes some processor time, and notes where and with which limits it ran."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        self.seconds = seconds
+        self.inline: list[bool] = []
+        self.limits = LIMITS
+
+    def __call__(self, limits: Limits, _stop: StopFlag) -> Analysis:
+        self.inline.append(threading.current_thread() is threading.main_thread())
+        self.limits = limits
+        end = thread_time() + self.seconds
+        while thread_time() < end:
+            pass
+        return ANALYSIS
+
+
+ANALYSIS = Engine().suggest(POSITION, limits=LIMITS)
+
+
+async def test_searches_known_to_be_short_run_at_once() -> None:
+    admission = Admission(1, 0)
+    fast, slow = Job(), Job(0.002)
+    for _ in range(50):
+        await admission.run(fast, LIMITS, inf, "fast")
+        await admission.run(slow, LIMITS, inf, "slow")
+    assert not fast.inline[0]  # not known yet
+    assert any(fast.inline)
+    assert not any(slow.inline)
+    for limits in (replace(LIMITS, simulations=1000), replace(LIMITS, simulations=None)):
+        await admission.run(fast, limits, inf, "fast")
+        assert not fast.inline[-1]
+    admission.close()
+
+
+async def test_short_searches_obey_the_deadline() -> None:
+    admission = Admission(1, 0)
+    job = Job()
+    while not any(job.inline):
+        await admission.run(job, LIMITS, inf, "fast")
+    await admission.run(job, LIMITS, monotonic() + 1, "fast")
+    assert job.limits.time is not None
+    assert job.limits.time <= 1
+    with pytest.raises(Refusal) as refusal:
+        await admission.run(job, LIMITS, monotonic(), "fast")
+    assert refusal.value.reason == "DEADLINE_UNREACHABLE"
+    admission.close()
+
+
+async def test_one_that_is_slow_after_all_is_not_run_at_once_again() -> None:
+    admission = Admission(1, 0)
+    job = Job()
+    while not any(job.inline):
+        await admission.run(job, LIMITS, inf, "fast")
+    job.seconds = 0.002
+    await admission.run(job, LIMITS, inf, "fast")
+    await admission.run(job, LIMITS, inf, "fast")
+    assert not job.inline[-1]
+    admission.close()

@@ -6,6 +6,7 @@ level plays plausible moves instead of good ones with blunders strewn in.
 """
 
 import math
+import re
 from dataclasses import dataclass
 
 from pytimeparse2 import parse
@@ -14,6 +15,7 @@ from aleator.search.errors import InvalidInput, Violation, shorten
 
 MAX_SIMULATIONS = 2**63 - 1
 MAX_THREADS = 256
+BARE_NUMBER = re.compile(r"[+-]?[\d.,]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +44,17 @@ class Limits:
     def __post_init__(self) -> None:
         violations = []
         if self.time is not None and not (math.isfinite(self.time) and self.time > 0):
-            violations.append(Violation("time", "must be above 0 seconds"))
+            violations.append(
+                Violation("time", f"must be above 0 seconds, not {shorten(self.time)}")
+            )
         if self.simulations is not None and not 1 <= self.simulations <= MAX_SIMULATIONS:
-            violations.append(Violation("simulations", "must be 1..2^63-1"))
+            violations.append(
+                Violation("simulations", f"must be 1..2^63-1, not {shorten(self.simulations)}")
+            )
         if not 1 <= self.threads <= MAX_THREADS:
-            violations.append(Violation("threads", f"must be 1..{MAX_THREADS}"))
+            violations.append(
+                Violation("threads", f"must be 1..{MAX_THREADS}, not {shorten(self.threads)}")
+            )
         if violations:
             raise InvalidInput(violations)
 
@@ -98,12 +106,14 @@ def level_settings(level: int) -> Level:
 def parse_duration(text: str) -> float:
     """Read a duration such as ``1s``, ``50ms`` or ``1m30s``, in seconds.
 
+    A bare number is refused: some would mean seconds by it, and some milliseconds.
+
     Raises
     ------
     InvalidInput
         With the path ``time``.
     """
-    seconds = parse(text)
+    seconds = None if BARE_NUMBER.fullmatch(text.strip()) else parse(text)
     if seconds is None:
         raise InvalidInput.at("time", f"must be like 1s, 50ms or 1m30s, not {shorten(text)}")
     return float(seconds)

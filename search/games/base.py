@@ -20,7 +20,7 @@ import pydantic
 from pydantic_core import ErrorDetails
 
 from aleator.ext.core.game import Game, State
-from aleator.search.errors import InvalidInput, Violation
+from aleator.search.errors import InvalidInput, Violation, shorten
 
 Record = dict[str, Any]
 
@@ -76,6 +76,27 @@ class StrictModel(pydantic.BaseModel):
     model_config = pydantic.ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
+# What must stand there, by pydantic's type of the error.
+_EXPECTED = {
+    "literal_error": "{expected}",
+    "int_type": "an integer",
+    "int_parsing": "an integer",
+    "int_from_float": "an integer",
+    "float_type": "a number",
+    "bool_type": "true or false",
+    "string_type": "text",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "greater_than_equal": "at least {ge}",
+    "less_than_equal": "at most {le}",
+    "greater_than": "above {gt}",
+    "less_than": "below {lt}",
+    "finite_number": "a finite number",
+    "string_pattern_mismatch": "text that matches {pattern}",
+}
+
+
 def read_model(model: type[Model], data: object) -> Model:
     """Read plain data by a model.
 
@@ -93,9 +114,21 @@ def read_model(model: type[Model], data: object) -> Model:
 
 
 def _message(model: type[pydantic.BaseModel], detail: ErrorDetails) -> str:
-    if detail["type"] == "extra_forbidden" and len(detail["loc"]) == 1:
-        return f"is unknown; there are {', '.join(model.model_fields)}"
+    kind = detail["type"]
+    if kind == "extra_forbidden":
+        known = f"; there are {', '.join(model.model_fields)}" if len(detail["loc"]) == 1 else ""
+        return f"is unknown{known}"
+    if kind == "missing":
+        return "is missing"
+    if kind in _EXPECTED:
+        wanted = _EXPECTED[kind].format(**detail.get("ctx", {}))
+        return f"must be {wanted}, not {_as_sent(detail['input'])}"
     return detail["msg"].removeprefix("Value error, ")  # raised by a model of ours
+
+
+def _as_sent(value: object) -> str:
+    """A value for a message, as JSON writes it where Python differs."""
+    return json.dumps(value) if value is None or isinstance(value, bool) else shorten(value)
 
 
 def _path(location: Sequence[int | str]) -> str:

@@ -52,7 +52,10 @@ class _Commands(TyperGroup):
             lines = [f"{path or 'input'}: {message}" for path, message in error.violations]
         except UnknownGame as error:
             lines = [f"game: {error}"]
-        except (SeatNotToAct, SeatRequired) as error:
+        except SeatNotToAct as error:
+            to_act = " or ".join(map(str, error.seats_to_act))
+            lines = [f"seat: must be {to_act}, which is to act, not {error.seat}"]
+        except SeatRequired as error:
             lines = [f"seat: {error}"]
         except AleatorError as error:
             lines = [f"notation: {error}"]
@@ -140,7 +143,12 @@ def suggest(
     simulations: Annotated[
         int | None, typer.Option(help="Simulated games to search at most.")
     ] = None,
-    threads: Annotated[int, typer.Option(help="Threads to search with.")] = 1,
+    threads: Annotated[
+        int,
+        typer.Option(
+            help="Threads to search with, at most 256. More than there are cores gain nothing."
+        ),
+    ] = 1,
     seed: Seed = None,
     level: Level = None,
     json: Json = False,

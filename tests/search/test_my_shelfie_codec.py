@@ -458,7 +458,7 @@ def test_events_of_a_turn_without_decision():
         ([{"cats": 6}, {"cats": 6, "jokers": 1}], "rolls[1]", "not 7"),
         ([{"cats": 6}, {"cats": 7}], "rolls[1].cats", "must be 0..6, not 7"),
         ([{"cats": 6}] * 3, "rolls[2]", "is too many: 2 are needed"),
-        ([{"dogs": 6}], "rolls[0].dogs", "not permitted"),
+        ([{"dogs": 6}], "rolls[0].dogs", "is unknown"),
     ],
 )
 def test_outcomes_that_cannot_be(rolls, path, message):

@@ -207,7 +207,9 @@ def test_durations(text, seconds):
     assert parse_duration(text) == seconds
 
 
-@pytest.mark.parametrize("text", ["", "soon", "1 fortnight", "s", "1s and more"])
+@pytest.mark.parametrize(
+    "text", ["", "soon", "1 fortnight", "s", "1s and more", "500", " 0.5 ", "-1"]
+)
 def test_no_durations(text):
     with pytest.raises(InvalidInput) as caught:
         parse_duration(text)

@@ -94,6 +94,32 @@ def test_wrong_input_is_told_line_by_line(
         assert line.startswith(field)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["play", "roygbiv", "--players", "5"], "options.players: must be 2, 3, 4 or 6, not 5"),
+        (
+            ["play", "roygbiv", "--option", "open_hands=2"],
+            "options.open_hands: must be true or false, not 2",
+        ),
+        (
+            ["play", "generator", "--option", "max_rolls=0"],
+            "options.max_rolls: must be at least 1, not 0",
+        ),
+        (["suggest", "OPENING", "--threads", "0"], "threads: must be 1..256, not 0"),
+        (
+            ["suggest", "OPENING", "--time", "500"],
+            "time: must be like 1s, 50ms or 1m30s, not '500'",
+        ),
+        (["suggest", "OPENING", "--seat", "1"], "seat: must be 0, which is to act, not 1"),
+        (["match", "random", "engine:sims=x"], "b.sims: must be an integer, not 'x'"),
+    ],
+)
+def test_plain_words_for_wrong_input(arguments: list[str], line: str, opening: str) -> None:
+    result = run(*(opening if argument == "OPENING" else argument for argument in arguments))
+    assert result.stderr == f"{line}\n"
+
+
 class Table:
     """A game at a terminal, with people who answer at random; keeps what was shown and asked."""
 

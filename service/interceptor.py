@@ -55,11 +55,9 @@ class Guard(grpc.aio.ServerInterceptor):
             guarded = self._guarded[method] = self._guard(method, handler)
         return guarded
 
-    async def end_standing_streams(self, patience: float) -> None:
-        """End the streams that would stand for ever, once they had `patience` seconds more."""
+    def end_standing_streams(self) -> None:
+        """End the streams that would stand for ever."""
         self._closing = True
-        if self._standing:
-            await asyncio.wait(self._standing, timeout=patience)
         for task in self._standing:
             task.cancel()
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 import grpc
+from google.rpc import error_details_pb2
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
@@ -16,6 +17,7 @@ from aleator.service.admission import Admission
 from aleator.service.game_servicer import GameServicer
 from aleator.service.interceptor import Guard
 from aleator.service.opponent_servicer import OpponentServicer
+from aleator.service.reflection import pool_with_json_names
 from aleator.service.settings import Settings
 from aleator.v1 import (
     game_service_pb2,
@@ -33,8 +35,9 @@ REQUEST_LIMIT = 2**20
 """Bytes of a request; a longer one is refused with a reason."""
 TRANSPORT_LIMIT = 16 * 2**20
 """Bytes of a request from which on gRPC itself cuts it off, with a bare status."""
-LAST_WORDS = 0.1
-"""Seconds that streams such as Watch have to tell that the server stops."""
+DRAIN = 0.3
+"""Seconds, at most half of the grace, between the news that the server stops and its end for new
+calls, so that those already on their way are answered."""
 ANSWER_TIME = 0.2
 """Seconds before the end of the grace at which searches must answer with what they have."""
 
@@ -79,8 +82,10 @@ class Server:
         )
         self._health = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        services = (*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
+        details = error_details_pb2.ErrorInfo.DESCRIPTOR.full_name
         reflection.enable_server_reflection(
-            (*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME), self._server
+            services, self._server, pool_with_json_names([*services, details])
         )
         self._server.add_generic_rpc_handlers(handlers)
         port = self._server.add_insecure_port(settings.listen)
@@ -93,11 +98,14 @@ class Server:
         await self._server.start()
 
     async def stop(self) -> None:
-        """Take no more calls, and let those under way end within the grace."""
+        """Tell that the server stops, then take no more calls and let others end in the grace."""
         await self._health.enter_graceful_shutdown()
-        stopping = asyncio.create_task(self._server.stop(self._grace))
-        await self._guard.end_standing_streams(LAST_WORDS)
-        await asyncio.wait({stopping}, timeout=max(0.0, self._grace - LAST_WORDS - ANSWER_TIME))
+        drain = min(DRAIN, self._grace / 2)
+        await asyncio.sleep(drain)
+        grace = self._grace - drain
+        stopping = asyncio.create_task(self._server.stop(grace))
+        self._guard.end_standing_streams()
+        await asyncio.wait({stopping}, timeout=max(0.0, grace - ANSWER_TIME))
         self._admission.stop_all()
         await stopping
         self._admission.close()

@@ -60,8 +60,8 @@ def test_command_line_clients(server: ServerProcess, client_type: type[Grpcurl |
     client = client_type(server.address)
     answer = json.loads(client.call("aleator.v1.OpponentService/SuggestMove", SUGGEST))
     analysis = answer["analysis"]
-    move = analysis.get("bestMoveNotation") or analysis["best_move_notation"]
-    assert legal(move)
+    assert legal(analysis["bestMoveNotation"])
+    assert "principalVariation" in analysis["candidates"][0]
     assert analysis["statistics"]["seed"] == SUGGEST["seed"]
     created = client.call("aleator.v1.GameService/CreateGame", {"game": "generator"})
     assert json.loads(created)["state"]["game"] == "generator"

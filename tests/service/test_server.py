@@ -61,6 +61,20 @@ def test_it_stops_on_sigterm_with_the_calls_under_way_answered() -> None:
         assert time.monotonic() - start < 2
 
 
+def test_calls_on_their_way_when_it_stops_are_answered() -> None:
+    with ServerProcess('{"listen": "127.0.0.1:0", "workers": 2}') as server:
+        watch = server.health.Watch(HealthCheckRequest())
+        next(watch)
+        request = SuggestMoveRequest(state={"notation": NOTATION}, limits={"simulations": 100})
+        server.process.send_signal(signal.SIGTERM)
+        assert next(watch).status == HealthCheckResponse.NOT_SERVING
+        calls = [server.opponent.SuggestMove.future(request) for _ in range(20)]
+        for call in calls:
+            assert call.result().analysis.statistics.simulations == 100
+        watch.cancel()
+        server.wait()
+
+
 def test_it_stops_at_once_when_only_streams_stand() -> None:
     with ServerProcess('{"listen": "127.0.0.1:0", "grace": 30}') as server:
         watch = server.health.Watch(HealthCheckRequest())

@@ -591,11 +591,9 @@ def determinizations(observation, options):
 
 
 def with_cards(state, place, cards):
-    state = deepcopy(state)
-    holder = [*state["hands"], state["discard"]][place]
-    holder["cards"] = ordered([*holder["cards"], *cards])
-    del holder["hidden_count"]
-    return state
+    places = [*state["hands"], state["discard"]]
+    places[place] = {"cards": ordered([*places[place]["cards"], *cards])}
+    return {**state, "hands": places[:-1], "discard": places[-1]}
 
 
 def agrees(state, viewer):

@@ -2,12 +2,13 @@
 
 Every status carries one google.rpc.ErrorInfo. What is wrong with the fields of a request is
 collected in `Faults`, so that the client learns everything in one answer, a google.rpc.BadRequest.
-The texts are kept short as a whole, since clients refuse long trailing metadata (gRPC's own limit
-is 8 KiB).
+The texts are kept short as a whole, since clients refuse long trailing metadata: gRPC's own limit
+is 8 KiB, of the message percent-encoded and of the status, which holds the message too, in Base64.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
+from itertools import accumulate
 from typing import NamedTuple, ParamSpec, TypeVar
 
 import grpc
@@ -31,10 +32,14 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 DOMAIN = "aleator"
-_MESSAGE_LIMIT = 400
-"""Characters of the message of a status."""
-_FAULTS_LIMIT = 4500
-"""Characters of all paths and descriptions of one BadRequest."""
+_MESSAGE_LIMIT = 500
+"""Bytes of the message of a status, percent-encoded."""
+_PATH_LIMIT = 200
+"""Bytes of the path of a field: names of options are the client's own."""
+_FAULTS_LIMIT = 4300
+"""Bytes of one BadRequest."""
+_FRAME = 3
+"""Bytes of a BadRequest before each of its violations."""
 
 
 class Fault(NamedTuple):
@@ -92,9 +97,7 @@ class Refusal(Exception):
             retry = error_details_pb2.RetryInfo()
             retry.retry_delay.FromTimedelta(timedelta(seconds=self.retry_after))
             details.append(retry)
-        message = str(self)
-        if len(message) > _MESSAGE_LIMIT:
-            message = message[:_MESSAGE_LIMIT] + "..."
+        message = _cut(str(self), _MESSAGE_LIMIT, _encoded_bytes)
         status = status_pb2.Status(code=self.code.value[0], message=message)
         for detail in details:
             status.details.add().Pack(detail)
@@ -190,11 +193,31 @@ def _bad_request(faults: Iterable[Fault]) -> error_details_pb2.BadRequest:
     room = _FAULTS_LIMIT
     left_out = 0
     for reason, path, description in faults:
-        room -= len(reason) + len(path) + len(description)
+        violation = error_details_pb2.BadRequest.FieldViolation(
+            field=_cut(path, _PATH_LIMIT, _bytes), description=description, reason=reason
+        )
+        room -= violation.ByteSize() + _FRAME
         if room >= 0:
-            request.field_violations.add(field=path, description=description, reason=reason)
+            request.field_violations.append(violation)
         else:
             left_out += 1
     if left_out:
         request.field_violations.add(description=f"and {left_out} more")
     return request
+
+
+def _cut(text: str, limit: int, size: Callable[[str], int]) -> str:
+    """Cut a text off where its characters reach a size as a whole."""
+    for index, end in enumerate(accumulate(map(size, text))):
+        if end > limit:
+            return text[:index] + "..."
+    return text
+
+
+def _bytes(character: str) -> int:
+    return len(character.encode())
+
+
+def _encoded_bytes(character: str) -> int:
+    """Count the bytes of a character where gRPC percent-encodes all but printable ASCII."""
+    return 1 if " " <= character <= "~" and character != "%" else 3 * _bytes(character)

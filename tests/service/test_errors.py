@@ -307,6 +307,19 @@ def test_very_many_faults_still_reach_the_client(server: ServerProcess) -> None:
     assert found["BadRequest"].field_violations[-1].description.startswith("and ")
 
 
+@pytest.mark.parametrize("character", ["\N{GAME DIE}", "\N{LATIN SMALL LETTER E WITH ACUTE}", "%"])
+def test_long_names_of_options_still_reach_the_client(
+    server: ServerProcess, character: str
+) -> None:
+    names = [character * 1500, *(f"{number}{character * 100}" for number in range(100))]
+    for options in ({names[0]: 1}, dict.fromkeys(names, 1)):
+        found = refused(server, "CreateGame", game="roygbiv", options=options)
+        violations = found["BadRequest"].field_violations
+        assert violations[0].field.startswith("options.")
+        assert character * 25 in violations[0].field
+        assert len(violations) == 1 or violations[-1].description.startswith("and ")
+
+
 def refused(server: ServerProcess, method: str, **fields: Any) -> dict[str, Any]:
     """Call a method that must fail; return the code and the details of the error."""
     if method == "SuggestMove":

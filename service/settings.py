@@ -1,14 +1,29 @@
 """What an operator can set of a server."""
 
 import os
+import re
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from aleator.search.errors import shorten
+
+_ADDRESS = re.compile(r"\S+:(?P<port>[0-9]{1,5})")
+_LAST_PORT = 65535
 
 
 def usable_cores() -> int:
     """Count the cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _check_address(address: str) -> str:
+    if not (match := _ADDRESS.fullmatch(address)) or int(match["port"]) > _LAST_PORT:
+        raise ValueError(
+            f"must be HOST:PORT with a port of 0..{_LAST_PORT}, such as 127.0.0.1:50051,"
+            f" not {shorten(address, 64)}"
+        )
+    return address
 
 
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -37,7 +52,7 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    listen: str = Field(default="127.0.0.1:50051", pattern=r"^\S+:\d{1,5}$")
+    listen: Annotated[str, AfterValidator(_check_address)] = "127.0.0.1:50051"
     workers: int = Field(default_factory=usable_cores, ge=1)
     queue: int = Field(default=64, ge=0)
     default_time: Seconds = 1.0

@@ -12,7 +12,10 @@ from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from aleator.search import Position
+from aleator.search.errors import InvalidInput
+from aleator.search.games.base import read_model
 from aleator.service.interceptor import Guard
+from aleator.service.settings import Settings
 from aleator.v1.analysis_pb2 import STOP_REASON_STOPPED
 from aleator.v1.opponent_service_pb2 import SuggestMoveRequest
 from tests.service.process import ServerProcess, details, serve_command
@@ -90,6 +93,17 @@ def test_an_address_in_use_is_an_error(server: ServerProcess) -> None:
     assert done.returncode == 1
     assert done.stdout == ""
     assert f"cannot listen on {server.address}" in done.stderr
+
+
+@pytest.mark.parametrize("address", ["[::]:0", "localhost:65535", "127.0.0.1:50051"])
+def test_addresses(address: str) -> None:
+    assert Settings(listen=address).listen == address
+
+
+@pytest.mark.parametrize("address", ["", "50051", ":50051", "a b:1", "[::]:65536", "h:-1", "h:1\n"])
+def test_bad_addresses(address: str) -> None:
+    with pytest.raises(InvalidInput, match=r"^listen: must be HOST:PORT with a port of 0\.\.65535"):
+        read_model(Settings, {"listen": address})
 
 
 @pytest.fixture

@@ -228,8 +228,8 @@ class RivieraCodec(Codec):
     seat_counts: ClassVar[tuple[int, ...]] = SEAT_COUNTS
     example: ClassVar[str] = (
         "riviera 2.3 play 01 1 r3g5p2b6 -"
-        " 11:in:r4g2g8p12b1b3b7b9:r11b5:used:chance@r6g6p5b5,"
-        "8:in:???????:g1g6p3"
+        " 11:in:r4g2g8p12b1b3b7b9:r11b5,"
+        "8:in:????????:g1g6:used:chance@r2g4p4b5"
     )
     Options: ClassVar[type[StrictModel]] = RivieraOptions
     told_by_notation: ClassVar[frozenset[str]] = frozenset({"players"})

@@ -1,0 +1,389 @@
+"""Riviera as text and plain data: notation, records, outcomes, events, and what is refused."""
+
+import pytest
+
+from aleator.search import Position
+from aleator.search.errors import IllegalMove, InvalidInput
+from aleator.search.games import codec, codec_class
+
+LINE = (
+    "riviera 2.3 play 01 1 r3g5p2b6 -"
+    " 11:in:r4g2g8p12b1b3b7b9:r11b5,8:in:????????:g1g6:used:chance@r2g4p4b5"
+)
+FULL = "riviera 1.1 play 01 0 r3g5p2b6 - 0:in:r3r4:-,0:in:g5g12:- hand_size=2"
+
+
+def broken(line, **changes):
+    """The violations of a typed state after changes at paths such as ``seats.0.score``."""
+    position = Position.parse(line)
+    record = position.record
+    for path, value in changes.items():
+        *parents, last = path.split("__")
+        place = record
+        for key in parents:
+            place = place[int(key) if key.isdigit() else key]
+        place[int(last) if last.isdigit() else last] = value
+    with pytest.raises(InvalidInput) as error:
+        position.codec.read_state(record)
+    return {path for path, _ in error.value.violations}
+
+
+def faults(line):
+    with pytest.raises(InvalidInput) as error:
+        Position.parse(line)
+    assert {path for path, _ in error.value.violations} == {"notation"}
+    return [message for _, message in error.value.violations]
+
+
+def test_example():
+    example = codec_class("riviera").example
+    position = Position.parse(example)
+    assert position.notation == example
+    assert position == position.observe(0)
+    assert position.moves(0)
+
+
+def test_record_of_the_example():
+    record = Position.parse(LINE).record
+    assert record["hands"][1] == {"cards": [], "hidden_count": 8}
+    assert record["pile_size"] == 28
+    assert record["dice"][0] == {"colour": "r", "value": 3}
+    assert record["seats"][1]["last_chance"] == {
+        "dice": [
+            {"colour": "r", "value": 2},
+            {"colour": "g", "value": 4},
+            {"colour": "p", "value": 4},
+            {"colour": "b", "value": 5},
+        ]
+    }
+
+
+@pytest.mark.parametrize(
+    ("changes", "paths"),
+    [
+        ({"round": 0}, {"round"}),
+        ({"turn": 12}, {"turn"}),
+        ({"phase": 9, "token": 2}, {"phase", "token"}),
+        ({"waiting": [0, 0]}, {"waiting[1]"}),
+        ({"waiting": []}, {"waiting", "seats[0].choice", "seats[1].choice"}),
+        ({"dice__0__value": 7}, {"dice[0].value"}),
+        ({"dice__0__colour": "x"}, {"dice[0].colour"}),
+        ({"dice__0__turned": True}, {"dice[0].turned"}),
+        ({"hands__0__cards": ["r3", "r13"]}, {"hands[0].cards[1]"}),
+        ({"hands__0__cards": ["r3", "o4"]}, {"hands[0].cards[1]"}),
+        ({"hands__0__cards": ["r3", "g5"]}, {"hands[1].cards[0]"}),
+        ({"hands__0__cards": ["r3"]}, {"hands[0]"}),
+        ({"seats__0__score": 40}, {"seats[0].score"}),
+        ({"seats__0__status": 0}, {"seats[0].status"}),
+        ({"seats__0__status": 2}, {"waiting[0]"}),
+        ({"seats__0__played": ["r9"]}, {"hands[0]"}),
+        ({"seats__0__power_card": "r9"}, {"seats[0].power_card"}),
+        ({"seats__0__reserved": "r"}, {"seats[0].reserved"}),
+        ({"seats__0__choice": {"stop": {}}}, {"seats[0].choice"}),
+        ({"seats__0__crash": {"dice": []}}, {"seats[0].crash", "seats[0].crash.dice"}),
+        (
+            {"seats__0__last_chance": {"dice": [{"colour": "r", "value": 1}]}},
+            {"seats[0].last_chance"},
+        ),
+        ({"seats__0__knows": ["r4"]}, {"seats[0].knows[0]"}),
+        ({"extra_plays": [0]}, {"extra_plays"}),
+        ({"golden_next": True}, {"golden_next"}),
+        ({"discard": {"cards": ["r9"]}}, {"discard"}),
+        ({"pile_size": 3}, {"pile_size"}),
+        ({"hands": []}, {"hands"}),
+        ({"phase": 6}, {"phase", "dice[0].value", "dice[1].value"}),
+        ({"surprise": 1}, {"surprise"}),
+    ],
+)
+def test_violations(changes, paths):
+    assert broken(FULL, **changes) >= paths
+
+
+def test_all_violations_at_once():
+    found = broken(FULL, dice__0__value=7, hands__1__cards=["g5", "x"], seats__0__score=99)
+    assert found == {"dice[0].value", "hands[1].cards[1]", "seats[0].score"}
+
+
+def test_visible_cards_of_hidden_hands_are_known_to_somebody():
+    line = LINE.replace("????????", "g3???????")
+    assert "list it in `knows`" in faults(line)[0]
+    known = line.replace("r11b5,", "r11b5:knows@g3,")
+    assert Position.parse(known).observe(0) == Position.parse(known)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("2.3", "2", "TURN must be round and turn"),
+        ("play", "dance", "PHASE must be one of"),
+        (" 01 1 ", " 0x 1 ", "WAITING must be digits"),
+        ("r3g5p2b6", "r3g5p2b7", "DICE must be dice"),
+        ("p12b1", "p13b1", "seat 0: hand must be cards"),
+        (":used", ":used:used", "each once"),
+        (":used", ":smiles", "further parts are"),
+        ("11:in:", "11:out:", "status must be one of"),
+        ("r11b5", "r11b", "played cards must be"),
+        (",8:in:????????", ",8:in:r2r7??????", "list it in `knows`"),
+        (" -", " ", "must have the seven fields"),
+    ],
+)
+def test_bad_notation(old, new, words):
+    assert words in "; ".join(faults(LINE.replace(old, new, 1)))
+
+
+def test_cards_must_agree_with_what_was_told():
+    line = LINE.replace("????????:g1g6:used", "r8???????:g1g6:used").replace(
+        "r11b5,", "r11b5:knows@r8,"
+    )
+    Position.parse(line)
+    assert "1 of them were valid for" in faults(line.replace("r8", "r6"))[0]
+
+
+@pytest.mark.parametrize("seats", ["0:in:r3:-", ",".join(["0:in:?:-"] * 7)])
+def test_number_of_seats(seats):
+    with pytest.raises(InvalidInput, match="2 to 6 seats"):
+        Position.parse(f"riviera 1.1 play 0 0 r3g5p2b6 - {seats} hand_size=1")
+
+
+@pytest.mark.parametrize(
+    ("options", "path"),
+    [
+        ({"players": 7}, "options.players"),
+        ({"players": 5, "hand_size": 13}, "options.hand_size"),
+        ({"players": 5, "removed_colour": "red"}, "options.removed_colour"),
+        ({"max_same_colour_in_hand": 2}, "options.max_same_colour_in_hand"),
+        ({"stars": [0] * 12}, "options.stars"),
+        ({"stars": [1] * 11}, "options.stars"),
+        ({"mode": "chaos"}, "options.mode"),
+        ({"target": 0, "max_rounds": 0}, "options.target"),
+        ({"dice": 3}, "options.dice"),
+    ],
+)
+def test_bad_options(options, path):
+    with pytest.raises(InvalidInput) as error:
+        codec("riviera", options)
+    assert path in {violation.path for violation in error.value.violations}
+
+
+def test_rerolls_by_default():
+    assert codec("riviera").options["reroll_first_roll"]
+    assert not codec("riviera", {"mode": "sequential"}).options["reroll_first_roll"]
+    both = codec("riviera", {"mode": "sequential", "reroll_first_roll": True})
+    assert both.options["reroll_first_roll"]
+
+
+def test_named_colour_is_out():
+    line = FULL.replace("hand_size=2", "hand_size=2 removed_colour=red")
+    assert "the options remove" in "; ".join(faults(line))
+
+
+@pytest.mark.parametrize(
+    ("text", "record"),
+    [
+        ("r12", {"play": {"card": "r12"}}),
+        ("last_chance", {"last_chance": {}}),
+        ("pass", {"pass_on": {}}),
+        ("*+1", {"turn": {"die": "*"}}),
+        ("b-1", {"turn": {"die": "b", "down": True}}),
+        ("swap:1:r3,b10", {"swap": {"opponent": 1, "cards": ["r3", "b10"]}}),
+        ("redraw:r3,b10", {"redraw": {"cards": ["r3", "b10"]}}),
+    ],
+)
+def test_moves(text, record):
+    bound = codec("riviera")
+    code = bound.parse_move(text)
+    assert bound.format_move(code) == text
+    assert bound.write_move(code) == record
+    assert bound.read_move(record) == code
+
+
+@pytest.mark.parametrize(
+    "text", ["r13", "x1", "pass_on", "r+2", "swap:1:r3,r3", "swap:6:r3,r4", "redraw:r3", ""]
+)
+def test_bad_moves(text):
+    with pytest.raises(InvalidInput):
+        codec("riviera").parse_move(text)
+
+
+@pytest.mark.parametrize(
+    ("record", "path"),
+    [
+        ({}, ""),
+        ({"play": {"card": "r3"}, "stop": {}}, ""),
+        ({"play": {}}, "play.card"),
+        ({"turn": {"die": "x"}}, "turn.die"),
+        ({"swap": {"opponent": 1, "cards": ["r3"]}}, "swap.cards"),
+        ({"swap": {"cards": ["r3", "r4"]}}, "swap.opponent"),
+        ({"swap": {"opponent": 9, "cards": ["r3", "r4"]}}, "swap.opponent"),
+        ({"redraw": {"cards": ["r3", "z"]}}, "redraw.cards[1]"),
+    ],
+)
+def test_bad_typed_moves(record, path):
+    with pytest.raises(InvalidInput) as error:
+        codec("riviera").read_move(record)
+    assert [violation.path for violation in error.value.violations] == [path]
+
+
+@pytest.mark.parametrize(
+    ("seat", "text", "words"),
+    [
+        (0, "g5", "does not hold the green 5"),
+        (0, "r4", "is not valid for the dice"),
+        (0, "crash", "has a valid card and must play one"),
+        (0, "stop", "can now only choose among r3"),
+    ],
+)
+def test_illegal_moves(seat, text, words):
+    with pytest.raises(IllegalMove, match=words):
+        Position.parse(FULL).find_move(text, seat)
+
+
+def test_second_last_chance_is_explained():
+    position = Position.parse(FULL.replace("r3r4:-", "r4r12:-:used"))
+    with pytest.raises(IllegalMove, match="used its Last Chance already"):
+        position.find_move("last_chance", 0)
+
+
+@pytest.mark.parametrize(
+    ("line", "seat", "text", "words"),
+    [
+        (FULL, 0, "r3", "Play the red 3, worth 2 stars."),
+        (
+            "riviera 1.1 stop 01 1 rgpb - 0:in:r1:r12,0:in:g1:g4 hand_size=2",
+            0,
+            "stop",
+            "Stop: leave the round and bank 5 stars.",
+        ),
+        (
+            "riviera 1.2 nines 0 1 r1g6p3b4 - 0:in:r3r4:r9:power@r9,0:in:g3g4:g8 hand_size=3",
+            0,
+            "r-1",
+            "Turn the red die down by one, from 1 to 6.",
+        ),
+        (
+            "riviera 1.1 powers 0 0 r2g2p2b2 - 0:in:r3:r2:power@r2,0:in:g3:g8 hand_size=2",
+            0,
+            "use",
+            "Reserve the red die of the next roll.",
+        ),
+        (
+            "riviera 1.1 powers 0 0 r2g2p2b2 - 0:in:r3r4:r10:power@r10,0:in:g3g4:g8 hand_size=3",
+            0,
+            "swap:1:r3,r4",
+            "Give the red 3 and the red 4 to seat 1 for two cards drawn from its hand.",
+        ),
+    ],
+)
+def test_descriptions(line, seat, text, words):
+    assert Position.parse(line).find_move(text, seat).description == words
+
+
+# Outcomes and events
+
+
+def outcome_error(position, moves, outcome):
+    found = {seat: position.find_move(text, seat) for seat, text in moves.items()}
+    with pytest.raises(InvalidInput) as error:
+        position.apply(found, outcome=outcome)
+    return [
+        (path.removeprefix("outcome.riviera."), message) for path, message in error.value.violations
+    ]
+
+
+STOPPING = "riviera 1.1 stop 01 1 rgpb - 0:in:r1:r12,0:in:g1:g4 hand_size=2"
+DICE = [{"colour": colour, "value": 3} for colour in "rgpb"]
+HANDS = [{"cards": ["r1", "r2"]}, {"cards": ["b1", "b2"]}]
+
+
+def test_outcome_of_a_round():
+    position = Position.parse(STOPPING)
+    moves = {seat: position.find_move("stop", seat) for seat in (0, 1)}
+    after, events = position.apply(moves, outcome={"hands": HANDS, "dice": DICE})
+    assert after.notation == (
+        "riviera 2.1 play 01 1 r3g3p3b3 - 5:in:r1r2:-,1:in:b1b2:- hand_size=2"
+    )
+    assert [event.description for event in events] == [
+        "Seat 0 stopped and banked 5 stars.",
+        "Seat 1 stopped and banked 1 star.",
+        "Round 1 is over: seat 0 has 5, seat 1 has 1.",
+        "Round 2: every seat has 2 new cards.",
+        "The dice show red 3, green 3, purple 3, blue 3.",
+    ]
+    assert [event.kind for event in events] == [
+        "stopped",
+        "stopped",
+        "round_ended",
+        "dealt",
+        "rolled",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "path", "words"),
+    [
+        ({"dice": DICE}, "hands", "must be the 2 hands dealt"),
+        ({"hands": HANDS}, "dice", "must be the dice rolled, r g p b"),
+        ({"hands": HANDS, "dice": [*DICE, {"colour": "*", "value": 1}]}, "dice", "r g p b"),
+        ({"hands": [HANDS[0], HANDS[0]], "dice": DICE}, "hands[1].cards[0]", "not among"),
+        ({"hands": [HANDS[0], {"cards": ["b1"]}], "dice": DICE}, "hands[1].cards", "be 2"),
+        (
+            {"hands": [HANDS[0], {"cards": ["o1", "b1"]}], "dice": DICE},
+            "hands[1].cards[0]",
+            "not among",
+        ),
+        (
+            {"hands": HANDS, "dice": DICE, "drawn": ["r3"]},
+            "drawn",
+            "must be left out",
+        ),
+        ({"hands": HANDS, "dice": [{"colour": "r", "value": 7}]}, "dice[0].value", ""),
+        ({"rolls": []}, "rolls", ""),
+    ],
+)
+def test_bad_outcomes(outcome, path, words):
+    found = outcome_error(Position.parse(STOPPING), {0: "stop", 1: "stop"}, outcome)
+    assert any(place == path and words in message for place, message in found)
+
+
+SWAPPING = "riviera 1.1 powers 0 0 r2g2p2b2 - 0:in:r3r4:r10:power@r10,0:in:g3g4:g8 hand_size=3"
+
+
+@pytest.mark.parametrize(
+    ("drawn", "path"),
+    [
+        ([], "drawn"),
+        (["g3", "g3"], "drawn"),
+        (["g3", "r3"], "drawn[1]"),
+    ],
+)
+def test_bad_draws(drawn, path):
+    found = outcome_error(Position.parse(SWAPPING), {0: "swap:1:r3,r4"}, {"drawn": drawn})
+    assert [place for place, _ in found] == [path]
+
+
+def test_events_of_a_swap_tell_no_cards():
+    position = Position.parse(SWAPPING)
+    _, (event,) = position.apply({0: position.find_move("swap:1:r3,r4")}, seed=1)
+    assert event.record == {"swapped": {"seat": 0, "opponent": 1}}
+    assert event.description == "Seat 0 swapped two cards with seat 1."
+
+
+def test_events_of_a_reveal():
+    position = Position.parse(FULL.replace("g5g12", "g1g12"))
+    moves = {0: position.find_move("r3", 0), 1: position.find_move("last_chance", 1)}
+    _, events = position.apply(moves, seed=1)
+    assert [event.description for event in events] == [
+        "Seat 0 played the red 3, worth 2 stars.",
+        "Seat 1 had no valid card and used its Last Chance.",
+    ]
+
+
+def test_events_of_a_grand_slam():
+    line = "riviera 1.2 play 01 0 r1g5p2b6 - 9:in:r1:r7,3:in:g5g7:g4:used hand_size=2"
+    position = Position.parse(line.replace("g5g7:g4", "g5:g4"))
+    moves = {0: position.find_move("r1", 0), 1: position.find_move("g5", 1)}
+    _, events = position.apply(moves, seed=1)
+    assert events[-1].record == {"finished": {"scores": [9, 3], "grand_slam": [0, 1]}}
+    assert events[-1].description == (
+        "Grand Slam: seat 0 and seat 1 played the last card and won the game."
+    )

@@ -164,9 +164,9 @@ def _draw_header(picture: Group, scene: Scene, highlight: Record) -> None:
 
 
 def _die_note(scene: Scene, die: Record) -> str:
-    for seat, name in zip(scene.state["seats"], scene.names, strict=True):
+    for number, seat in enumerate(scene.state["seats"]):
         if seat.get("reserved") == die["colour"]:
-            return f"for {name}"
+            return f"for {_name(scene, number, 9)}"
     if die.get("turned"):
         return "turned"
     if die.get("next"):
@@ -283,7 +283,7 @@ def _draw_name(picture: Group, scene: Scene, seat: int, move: Record | None) -> 
     mine = state["seats"][seat]
     top = HEADER + ROW * seat
     arrow = "▸ " if seat in acting(scene) else ""
-    _write(picture, (MARGIN + 4, top + 28), f"{arrow}{scene.names[seat]}", 17, weight="bold")
+    _write(picture, (MARGIN + 4, top + 28), f"{arrow}{_name(scene, seat)}", 17, weight="bold")
     score = mine.get("score", 0)
     _write(picture, (MARGIN + 4, top + 54), f"{score}", 20, weight="bold")
     shift = 13 * len(str(score))
@@ -312,11 +312,17 @@ def _draw_name(picture: Group, scene: Scene, seat: int, move: Record | None) -> 
         _write(picture, (MARGIN + 4, top + 91), _note(scene, mine), 12)
 
 
+def _name(scene: Scene, seat: int, longest: int = 13) -> str:
+    """A name, cut to what there is room for."""
+    name = scene.names[seat]
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+
+
 def _badge(scene: Scene, move: Record | None) -> str:
     """Words for a move that is more than a card or die."""
     ((kind, told),) = (move or {"play": {}}).items()
     if kind == "swap":
-        return f"swap with {scene.names[told['opponent']]}"
+        return f"swap with {_name(scene, told['opponent'])}"
     return "" if kind in {"play", "turn"} else MOVE_WORDS.get(kind, kind)
 
 

@@ -1,0 +1,162 @@
+"""Pictures of Riviera: what they show, and that they are sound whatever the position."""
+
+import random
+from xml.etree import ElementTree as ET
+
+import pytest
+from rich.console import Console
+
+from aleator.search import Position
+from aleator.service.drawing import Scene
+from aleator.service.drawing.riviera import RivieraDrawing
+from aleator.service.drawing.riviera_svg import MARK
+
+SVG = "{http://www.w3.org/2000/svg}"
+NAMES = ["You", "Bot <1>", "Bot & 2", "A name that is far too long to be shown", "4", "5"]
+NOTATION = (
+    "riviera 2.3 play 01 1 r3!g5p2b6*4 - 11:in:r4g2g8p12b1b3b7b9:r11b2:reserved@b,"
+    "8:in:????????:g1g6:used"
+)
+
+
+def scene_of(position, seat=None):
+    return Scene(
+        state=position.record,
+        options=position.options,
+        names=NAMES[: position.seats],
+        seat=seat,
+    )
+
+
+def drawn(scene):
+    console = Console(width=120, color_system=None)
+    with console.capture() as capture:
+        console.print(RivieraDrawing().draw(scene))
+    return capture.get()
+
+
+def titles(svg):
+    return [element.text for element in ET.fromstring(svg).iter(f"{SVG}title")]
+
+
+def marked(svg):
+    return [element for element in ET.fromstring(svg).iter() if MARK in element.attrib.values()]
+
+
+def words(svg):
+    return [element.text for element in ET.fromstring(svg).iter(f"{SVG}text")]
+
+
+def test_text():
+    lines = drawn(scene_of(Position.parse(NOTATION))).splitlines()
+    assert "Round 2, turn 3  play a card" in lines[0]
+    assert "r3 ⚂ ↻" in lines[2]
+    assert "*4 ⚃" in lines[2]
+    assert any("You" in line and "r4   g2   g8" in line for line in lines)
+    assert any("has reserved blue" in line and "★5" in line for line in lines)
+    assert any("Bot <1> ●" in line and line.count("?") == 8 for line in lines)
+
+
+def test_svg():
+    svg = RivieraDrawing().svg(scene_of(Position.parse(NOTATION)))
+    found = titles(svg)
+    assert found.count("hidden card") == 8
+    assert "red die: 3" in found
+    assert "golden die: 4" in found
+    assert "purple 12, 5 stars" in found
+    assert {"turned", "for You"} <= set(words(svg))
+    assert not marked(svg)
+
+
+@pytest.mark.parametrize(("text", "count"), [("g8", 1), ("b9", 1)])
+def test_highlighted_card(text, count):
+    position = Position.parse(NOTATION)
+    move = position.find_move(text, 0)
+    assert len(marked(RivieraDrawing().svg(scene_of(position, 0), move.record))) == count
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "word"),
+    [
+        ("1.1 stop 01 1 rgpb - 0:in:r1:r12,0:in:g1:g4 hand_size=2", "stop", "stop"),
+        (
+            "1.1 powers 0 0 r2g2p2b2 - 0:in:r3r4:r10:power@r10,0:in:g3g4:g8 hand_size=3",
+            "swap:1:r3,r4",
+            "swap with Bot <1>",
+        ),
+        (
+            "1.2 nines 0 1 r1g6p3b4 - 0:in:r3r4:r9:power@r9,0:in:g3g4:g8 hand_size=3",
+            "r-1",
+            "turn down",
+        ),
+    ],
+)
+def test_highlighted_words(line, text, word):
+    position = Position.parse(f"riviera {line}")
+    svg = RivieraDrawing().svg(scene_of(position, 0), position.find_move(text, 0).record)
+    assert word in words(svg)
+    assert marked(svg)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"players": 6, "stars": [9] * 12},
+        {"players": 4, "mode": "sequential", "hand_size": 12, "max_same_colour_in_hand": None},
+        {"hand_size": 24},
+    ],
+)
+def test_all_positions_are_drawn(options):
+    """Inside the picture, with as many backs as there are hidden cards, each move highlighted."""
+    chooser = random.Random(8)
+    position = Position.create("riviera", options, 8)
+    for _ in range(25):
+        if position.finished:
+            break
+        moves = {}
+        for seat in position.seats_to_act:
+            moves[seat] = chooser.choice(position.moves(seat))
+            view = position.observe(seat)
+            svg = RivieraDrawing().svg(scene_of(view, seat), moves[seat].record)
+            record = view.record
+            hidden = sum(
+                place.get("hidden_count", 0) for place in [*record["hands"], record["discard"]]
+            )
+            assert titles(svg).count("hidden card") == hidden
+            assert marked(svg)
+            assert_inside(svg)
+            assert drawn(scene_of(view, seat))
+        position, _ = position.apply(moves, seed=chooser.getrandbits(64))
+
+
+def assert_inside(svg):
+    root = ET.fromstring(svg)
+    _, _, width, height = map(float, root.get("viewBox").split())
+    for element in root.iter(f"{SVG}rect"):
+        left, top = float(element.get("x", 0)), float(element.get("y", 0))
+        assert left >= 0
+        assert top >= 0
+        assert left + float(element.get("width")) <= width
+        assert top + float(element.get("height")) <= height
+
+
+@pytest.mark.parametrize(
+    ("typed", "notation"),
+    [
+        ("R12", "r12"),
+        ("last chance", "last_chance"),
+        ("lc", "last_chance"),
+        ("Stop", "stop"),
+        ("b +1", "b+1"),
+        ("r-", "r-1"),
+        ("*+", "*+1"),
+        ("swap 1 r3 b10", "swap:1:r3,b10"),
+        ("swap with seat 1 r3, b10", "swap:1:r3,b10"),
+        ("redraw r3 b10", "redraw:r3,b10"),
+        ("swap:1:r3,b10", "swap:1:r3,b10"),
+        ("what?", "what?"),
+    ],
+)
+def test_moves_as_typed(typed, notation):
+    assert RivieraDrawing().read_move(typed) == notation

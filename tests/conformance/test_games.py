@@ -245,18 +245,23 @@ def test_choices_at_once_are_secret(case):
         with pytest.raises(InvalidInput):
             position.apply({first: moves[first]})
         views = defaultdict(set)
-        for code in rules.legal_moves(position.state, first)[:20]:
+        codes = rules.legal_moves(position.state, first)[:20]
+        own_views = set()
+        for code in codes:
             chosen = rules.apply_move(position.state, first, code)
+            own_views.add(rules.observe_state(chosen, first))
             assert rules.seats_to_act(chosen) == tuple(others)
             assert not rules.legal_moves(chosen, first)
             for seat in others:
                 assert rules.legal_moves(chosen, seat) == rules.legal_moves(position.state, seat)
                 view = rules.observe_state(chosen, seat)
                 views[seat].add(view)
+                assert not rules.is_full(view)
                 other = rules.determinization(view, seat, code)
                 assert rules.is_full(other)
                 assert rules.observe_state(other, seat) == view
         assert all(len(seen) == 1 for seen in views.values())
+        assert len(own_views) == len(codes)
 
 
 def symmetric_steps(case, count):
@@ -353,13 +358,26 @@ def test_determinizations_have_exact_frequencies(case):
     assert compared or not hides
 
 
-def test_chance_has_exact_frequencies(case):
-    reference = case.reference
-    for position, moves in some_steps(case, count=2):
-        records = {seat: move.record for seat, move in moves.items()}
-        played = records if len(records) > 1 else next(iter(records.values()))
-        exact = reference.successors(position.record, played, position.options)
+def successors(case, position, moves):
+    """What the reference says that can follow: pairs of probability and record, or None."""
+    records = {seat: move.record for seat, move in moves.items()}
+    played = records if len(records) > 1 else next(iter(records.values()))
+    return case.reference.successors(position.record, played, position.options)
+
+
+def test_moves_do_what_the_reference_says(case):
+    for position, moves in some_steps(case):
+        exact = successors(case, position, moves)
         if exact is not None:
+            after, _ = position.apply(moves, seed=1)
+            possible = {frozen(record) for probability, record in exact if probability}
+            assert frozen(after.record) in possible
+
+
+def test_chance_has_exact_frequencies(case):
+    for position, moves in some_steps(case, count=2):
+        exact = successors(case, position, moves)
+        if exact is not None and len(exact) > 1:
             rules = position.codec.rules
             state = position.state
             for seat, move in moves.items():

@@ -55,13 +55,11 @@ def site(tmp_path_factory):
     folder = tmp_path_factory.mktemp("goofspiel")
     ignored = shutil.ignore_patterns("build", "__pycache__", "*.egg-info", "*.so")
     shutil.copytree(ROOT / INSTALL[-1], folder / INSTALL[-1], ignore=ignored)
-    checked = b"__ubsan_handle" in Path(game.__file__).read_bytes()
-    flags = "-fsanitize=undefined -fno-sanitize-recover=all -UNDEBUG" if checked else ""
-    run(
-        [*INSTALL, "--no-deps", "--target", "site"],
-        cwd=folder,
-        env=os.environ | {"CFLAGS": flags, "LDFLAGS": flags},
-    )
+    environment = dict(os.environ)
+    if b"__ubsan_handle" in Path(game.__file__).read_bytes():
+        checks = "-fsanitize=undefined -fno-sanitize-recover=all -UNDEBUG"
+        environment |= {"CFLAGS": checks, "LDFLAGS": checks}
+    run([*INSTALL, "--no-deps", "--target", "site"], cwd=folder, env=environment)
     return folder / "site"
 
 

@@ -16,8 +16,8 @@ A search known to end sooner than it could be handed to a thread and back runs o
 How long such short searches take is learned by kind, as simulations of one game can take a hundred
 times as long as those of another.
 
-Everything here but the searches themselves and the clocks around short ones runs on the event loop,
-so nothing needs a lock.
+Everything here but the searches themselves, with the clocks around short ones, runs on the event
+loop, so nothing needs a lock.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ import heapq
 import os
 import sys
 import threading
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -51,8 +51,8 @@ SHORT_SIMULATIONS = 64
 """A search of so many simulations at most may be short."""
 SHORT_TIME = 0.0005
 """Seconds that a short search takes at most: so long it may hold up the event loop."""
-SHORT_MEMORY = 0.75
-"""How much of the time of a kind of searches is kept when one was faster."""
+SHORT_SAMPLES = 8
+"""Searches of a kind whose times are kept. One in so many may be longer, be it by a hiccup."""
 MEMORY = 0.9
 """How much of what was seen so far is kept when something new is seen."""
 NICENESS = 10
@@ -97,7 +97,9 @@ class Admission:
         self._waiting: deque[_Search] = deque()
         self._speed = FIRST_SPEED
         self._overhead = FIRST_OVERHEAD
-        self._short_times: dict[tuple[Kind, int], float] = {}
+        self._short_times: defaultdict[tuple[Kind, int], deque[float]] = defaultdict(
+            partial(deque, maxlen=SHORT_SAMPLES)
+        )
         self._pool = ThreadPoolExecutor(workers, "search", initializer=_lower_priority)
 
     async def run(self, job: Job, limits: Limits, until: float, kind: Kind) -> Analysis:
@@ -121,9 +123,9 @@ class Admission:
         """
         simulations = limits.simulations
         if simulations is not None and simulations <= SHORT_SIMULATIONS and limits.threads == 1:
-            size = kind, simulations.bit_length()
-            job = partial(self._run_timed, job, size)
-            if self._short_times.get(size, inf) <= SHORT_TIME:
+            times = self._short_times[kind, simulations.bit_length()]
+            job = partial(_run_timed, job, times)
+            if len(times) > 1 and heapq.nlargest(2, times)[1] <= SHORT_TIME:
                 return self._run_here(job, limits, until)
         loop = asyncio.get_running_loop()
         search = _Search(job, limits, until, loop.create_future())
@@ -139,6 +141,7 @@ class Admission:
             return await search.result
         except asyncio.CancelledError:
             search.stop.set()
+            search.end = min(search.end, monotonic() + self._overhead)
             self._leave_queue(search)
             raise
 
@@ -150,18 +153,6 @@ class Admission:
     def close(self) -> None:
         """Wait for the threads to end, once all searches were stopped."""
         self._pool.shutdown()
-
-    def _run_timed(
-        self, job: Job, size: tuple[Kind, int], limits: Limits, stop: StopFlag
-    ) -> Analysis:
-        """Run a search and see how long it takes, not counting when its thread had to wait."""
-        start = thread_time()
-        analysis = job(limits, stop)
-        took = thread_time() - start
-        # At once up and slowly down, since a wrong guess holds up every other call.
-        known = self._short_times.get(size, took)
-        self._short_times[size] = max(took, SHORT_MEMORY * known + (1 - SHORT_MEMORY) * took)
-        return analysis
 
     def _run_here(self, job: Job, limits: Limits, until: float) -> Analysis:
         """Run a short search on the event loop."""
@@ -281,6 +272,14 @@ class Admission:
         with suppress(ValueError):
             self._waiting.remove(search)
         self._start_waiting()
+
+
+def _run_timed(job: Job, times: deque[float], limits: Limits, stop: StopFlag) -> Analysis:
+    """Run a search and note how long it took, not counting when its thread had to wait."""
+    start = thread_time()
+    analysis = job(limits, stop)
+    times.append(thread_time() - start)
+    return analysis
 
 
 def _check_time_left(left: float) -> None:

@@ -1,5 +1,6 @@
 """Where searches run: short ones on the event loop, others on threads of their own."""
 
+import asyncio
 import threading
 from dataclasses import replace
 from math import inf
@@ -70,7 +71,31 @@ async def test_one_that_is_slow_after_all_is_not_run_at_once_again() -> None:
     while not any(job.inline):
         await admission.run(job, LIMITS, inf, "fast")
     job.seconds = 0.002
-    await admission.run(job, LIMITS, inf, "fast")
+    for _ in range(2):
+        await admission.run(job, LIMITS, inf, "fast")
     await admission.run(job, LIMITS, inf, "fast")
     assert not job.inline[-1]
+    admission.close()
+
+
+async def test_a_cancelled_search_is_expected_to_end_at_once() -> None:
+    admission = Admission(1, 0)
+    stopped = threading.Event()
+
+    def until_stopped(_limits: Limits, stop: StopFlag) -> Analysis:
+        while not stop.is_set():
+            pass
+        stopped.wait(timeout=10)
+        return ANALYSIS
+
+    long = asyncio.create_task(admission.run(until_stopped, Limits(time=60.0), inf, "long"))
+    await asyncio.sleep(0)
+    long.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await long
+    with pytest.raises(Refusal) as refusal:  # as the queue has no room at all
+        await admission.run(Job(), Limits(time=5.0), inf, "long")
+    assert refusal.value.retry_after is not None
+    assert refusal.value.retry_after < 1
+    stopped.set()
     admission.close()

@@ -61,9 +61,10 @@ def test_it_stops_on_sigterm_with_the_calls_under_way_answered() -> None:
         for search in searches:
             assert search.result().analysis.statistics.stop_reason == STOP_REASON_STOPPED
         assert server.wait() == ""
-        assert time.monotonic() - start < 2
+        assert time.monotonic() - start < 10
 
 
+@pytest.mark.timing
 def test_calls_on_their_way_when_it_stops_are_answered() -> None:
     with ServerProcess('{"listen": "127.0.0.1:0", "workers": 2}') as server:
         watch = server.health.Watch(HealthCheckRequest())
@@ -84,7 +85,7 @@ def test_it_stops_at_once_when_only_streams_stand() -> None:
         next(watch)
         start = time.monotonic()
         server.stop()
-        assert time.monotonic() - start < 2
+        assert time.monotonic() - start < 10
 
 
 def test_an_address_in_use_is_an_error(server: ServerProcess) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import queue
 import time
 from collections import Counter
 from pathlib import Path
@@ -57,10 +58,11 @@ def test_the_answer_is_that_of_the_engine(server: ServerProcess) -> None:
 def test_limits_hold(server: ServerProcess) -> None:
     timed = suggest(server, limits={"time": {"nanos": 50_000_000}})
     assert timed.statistics.stop_reason == analysis_pb2.STOP_REASON_TIME
-    assert 0.05 <= timed.statistics.elapsed.ToTimedelta().total_seconds() < 0.5
+    assert timed.statistics.elapsed.ToTimedelta().total_seconds() >= 0.05
     assert suggest(server, limits={"simulations": 1}).statistics.simulations == 1
     default = suggest(server)
-    assert 1 <= default.statistics.elapsed.ToTimedelta().total_seconds() < 1.5
+    assert default.statistics.stop_reason == analysis_pb2.STOP_REASON_TIME
+    assert 1 <= default.statistics.elapsed.ToTimedelta().total_seconds() < 5
     # The time limit of a search with a drawn seed can be replayed from what it says.
     assert suggest(server).statistics.seed != default.statistics.seed
 
@@ -102,6 +104,13 @@ def test_what_the_seat_cannot_know_changes_nothing(server: ServerProcess, thread
     assert len(answers) == 1
 
 
+def test_a_deadline_ends_the_search(server: ServerProcess) -> None:
+    request = SuggestMoveRequest(state=NOTATION, limits={"time": {"seconds": 3600}})
+    answer = server.opponent.SuggestMove(request, timeout=3)
+    assert answer.analysis.statistics.stop_reason == analysis_pb2.STOP_REASON_TIME
+    assert answer.analysis.statistics.simulations > 0
+
+
 @pytest.mark.timing
 @pytest.mark.parametrize("limits", [{}, {"simulations": 10**15}, {"time": {"seconds": 3600}}])
 def test_the_answer_arrives_before_the_deadline(
@@ -115,7 +124,19 @@ def test_the_answer_arrives_before_the_deadline(
     assert answer.analysis.statistics.simulations > 0
 
 
-def test_a_cancelled_call_leaves_nothing_running(server: ServerProcess) -> None:
+def test_a_cancelled_call_leaves_no_thread_searching(server: ServerProcess) -> None:
+    request = SuggestMoveRequest(state=NOTATION, limits={"time": {"seconds": 100}, "threads": 2})
+    calls = [server.opponent.SuggestMove.future(request) for _ in range(4)]
+    time.sleep(0.3)
+    for call in calls:
+        call.cancel()
+    request.limits.simulations = 1000
+    answer = server.opponent.SuggestMove.future(request).result(timeout=50)
+    assert answer.analysis.statistics.simulations == 1000
+
+
+@pytest.mark.timing
+def test_a_cancelled_call_uses_no_more_processor_time(server: ServerProcess) -> None:
     request = SuggestMoveRequest(state=NOTATION, limits={"time": {"seconds": 30}, "threads": 2})
     calls = [server.opponent.SuggestMove.future(request) for _ in range(4)]
     time.sleep(0.3)
@@ -128,9 +149,9 @@ def test_a_cancelled_call_leaves_nothing_running(server: ServerProcess) -> None:
     used = server.cpu_seconds()
     time.sleep(0.3)
     assert server.cpu_seconds() - used <= 0.05
-    assert suggest(server, limits={"simulations": 1000}).statistics.simulations == 1000
 
 
+@pytest.mark.timing
 def test_a_search_stops_within_ten_milliseconds() -> None:
     async def stop_time() -> float:
         flag = StopFlag()
@@ -147,49 +168,67 @@ def test_a_search_stops_within_ten_milliseconds() -> None:
     assert min(asyncio.run(stop_time()) for _ in range(5)) < 0.010
 
 
-@pytest.mark.timing
-def test_cheap_calls_are_answered_while_all_cores_search(server: ServerProcess) -> None:
+def times_of_cheap_calls(server: ServerProcess, rounds: int) -> list[float]:
+    """Make cheap calls while all cores search for longer than they may take."""
+    cheap = SuggestMoveRequest(state=NOTATION, limits={"simulations": 1})
     for _ in range(20):  # the server learns that these are short
-        suggest(server, limits={"simulations": 1})
-    request = SuggestMoveRequest(state=NOTATION, limits={"time": {"seconds": 30}})
+        server.opponent.SuggestMove(cheap)
+    request = SuggestMoveRequest(state=NOTATION, limits={"time": {"seconds": 60}})
     calls = [server.opponent.SuggestMove.future(request) for _ in range(8)]
     time.sleep(0.2)
     took = []
-    for _ in range(50):
+    for _ in range(rounds):
         start = time.monotonic()
-        server.health.Check(HealthCheckRequest())
-        server.games.ListMoves(game_service_pb2.ListMovesRequest(state=NOTATION))
-        suggest(server, limits={"simulations": 1})
+        server.health.Check(HealthCheckRequest(), timeout=20)
+        moves = game_service_pb2.ListMovesRequest(state=NOTATION)
+        server.games.ListMoves(moves, timeout=20)
+        server.opponent.SuggestMove(cheap, timeout=20)
         took.append(time.monotonic() - start)
     for call in calls:
+        assert not call.done()
         call.cancel()
-    assert sorted(took)[25] < 0.1
+    return took
+
+
+def test_cheap_calls_are_answered_while_all_cores_search(server: ServerProcess) -> None:
+    assert len(times_of_cheap_calls(server, 3)) == 3
+
+
+@pytest.mark.timing
+def test_cheap_calls_are_answered_soon_while_all_cores_search(server: ServerProcess) -> None:
+    assert sorted(times_of_cheap_calls(server, 50))[25] < 0.1
 
 
 def test_a_full_queue_is_refused_at_once_and_says_when_to_come_back() -> None:
     with ServerProcess('{"listen": "127.0.0.1:0", "workers": 1, "queue": 1}') as small:
-        request = SuggestMoveRequest(state=NOTATION, limits={"time": {"seconds": 30}})
-        calls = [small.opponent.SuggestMove.future(request) for _ in range(2)]
-        time.sleep(0.3)
-        start = time.monotonic()
-        with pytest.raises(grpc.RpcError) as refused:
-            small.opponent.SuggestMove(request)
-        assert time.monotonic() - start < 0.1
-        found = details(refused.value)
+        request = SuggestMoveRequest(state=NOTATION, limits={"time": {"seconds": 60}})
+        ended: queue.Queue[grpc.Future] = queue.Queue()
+        calls = [small.opponent.SuggestMove.future(request) for _ in range(3)]
+        for call in calls:
+            call.add_done_callback(ended.put)
+        refused = ended.get(timeout=20)
+        calls.remove(refused)
+        found = details(refused.exception())
         assert found["code"] == "RESOURCE_EXHAUSTED"
         assert found["ErrorInfo"].reason == "SERVER_BUSY"
-        assert 20 < found["RetryInfo"].retry_delay.ToTimedelta().total_seconds() <= 30
+        assert 20 < found["RetryInfo"].retry_delay.ToTimedelta().total_seconds() <= 60
         # What needs no search is answered all the same.
         forced = suggest(small, allowed_moves=[{"notation": OPENING.moves()[0].notation}])
         assert forced.statistics.stop_reason == analysis_pb2.STOP_REASON_ONLY_MOVE
         # A deadline before anything ends is hopeless, and told so at once too.
         calls.pop().cancel()
-        with pytest.raises(grpc.RpcError) as refused:
-            small.opponent.SuggestMove(request, timeout=5)
-        assert details(refused.value)["code"] == "RESOURCE_EXHAUSTED"
-        assert time.monotonic() - start < 0.2
+        with pytest.raises(grpc.RpcError) as hopeless:
+            small.opponent.SuggestMove(request, timeout=20)
+        assert details(hopeless.value)["code"] == "RESOURCE_EXHAUSTED"
         for call in calls:
+            assert not call.done()
             call.cancel()
+
+
+def test_calls_that_come_together_are_all_answered(server: ServerProcess) -> None:
+    request = SuggestMoveRequest(state=NOTATION, limits={"time": {"seconds": 60}})
+    calls = [server.opponent.SuggestMove.future(request, timeout=3) for _ in range(6)]
+    assert all(call.result().analysis.statistics.simulations > 0 for call in calls)
 
 
 @pytest.mark.timing
@@ -205,8 +244,8 @@ def test_calls_that_come_together_share_the_time(server: ServerProcess) -> None:
 CALLS, AT_ONCE, DEADLINE = 1000, 8, 0.05
 
 
-async def load(address: str) -> Counter[str]:
-    """Make many calls with short deadlines; count how they end."""
+async def load(address: str, count: int) -> Counter[str]:
+    """Make calls with short deadlines; count how they end."""
     legal = {move.notation for move in OPENING.moves()}
     ends: Counter[str] = Counter()
     request = SuggestMoveRequest(state=NOTATION)
@@ -215,7 +254,7 @@ async def load(address: str) -> Counter[str]:
         await opponent.SuggestMove(SuggestMoveRequest(state=NOTATION, limits={"simulations": 1}))
 
         async def call_in_turn() -> None:
-            for _ in range(CALLS // AT_ONCE):
+            for _ in range(count // AT_ONCE):
                 try:
                     answer = await opponent.SuggestMove(request, timeout=DEADLINE)
                 except grpc.aio.AioRpcError as error:
@@ -237,13 +276,20 @@ def busy_seconds() -> float:
     return (user + nice + system + sum(more)) / os.sysconf("SC_CLK_TCK")
 
 
+def test_under_load_calls_are_answered_or_refused_with_reasons(server: ServerProcess) -> None:
+    ends = asyncio.run(load(server.address, 200))
+    assert ends.total() == 200
+    assert set(ends) <= {"OK", "RESOURCE_EXHAUSTED", "DEADLINE_EXCEEDED"}
+    assert suggest(server, limits={"simulations": 1000}).statistics.simulations == 1000
+
+
 @pytest.mark.timing
 def test_under_load_every_call_is_answered_in_time_or_refused(server: ServerProcess) -> None:
     calm_rounds = 0
     for _ in range(6):
         start, busy = time.monotonic(), busy_seconds()
         own = time.process_time() + server.cpu_seconds()
-        ends = asyncio.run(load(server.address))
+        ends = asyncio.run(load(server.address, CALLS))
         others = busy_seconds() - busy - (time.process_time() + server.cpu_seconds() - own)
         cores = os.cpu_count() or 1
         assert ends.total() == CALLS

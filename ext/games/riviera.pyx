@@ -106,7 +106,8 @@ cdef struct Table:
     uint64_t[MAX_SEATS] known  # cards in other hands or on the heap whose place the seat knows
     uint64_t pile  # empty in an observation
     uint64_t heap  # discarded by redraws
-    uint32_t[MAX_SEATS] chance_dice  # usable by the seat at its Last Chance this round; 0: tells no more
+    # Usable by the seat at its Last Chance this round; 0 if that tells nothing any more.
+    uint32_t[MAX_SEATS] chance_dice
     uint32_t[MAX_SEATS] crash_dice  # usable by the seat at its crash
     uint16_t[MAX_SEATS] scores
     uint16_t round_number  # from 1
@@ -116,7 +117,7 @@ cdef struct Table:
     uint8_t[MAX_SEATS][HOLDERS][MAX_SEATS] limits
     uint8_t[MAX_SEATS] choices  # unrevealed: move + 1, HIDDEN, or 0 for none
     uint8_t[MAX_SEATS] powers  # card + 1 of the 2, 9, 10 or 11 whose power is not yet used
-    uint8_t[MAX_SEATS] reserved  # die + 1, for the roll on the table or, between turns, the next one
+    uint8_t[MAX_SEATS] reserved  # die + 1, of the roll on the table, between turns of the next one
     uint8_t[MAX_SEATS] reserving  # die + 1, from the next clean-up on
     uint8_t[DICE] dice  # 0: not on the table
     uint8_t turn  # of the round, from 1
@@ -430,7 +431,7 @@ cdef int propose_deal(
 cdef bint find_deal(Holder* holders, int count, uint64_t unknown, Random* random) noexcept nogil:
     """Find some deal to the holders; the last one is the rest, without limits."""
     cdef uint32_t tried
-    cdef int i, j, step, wrong
+    cdef int i, j, wrong, _
     for i in range(count):
         holders[i].cards = 0
     while unknown:
@@ -438,7 +439,7 @@ cdef bint find_deal(Holder* holders, int count, uint64_t unknown, Random* random
         if not place_card(holders, count, unknown & (<uint64_t>0 - unknown), &tried):
             return False
         unknown &= unknown - 1
-    for step in range(REPAIRS):
+    for _ in range(REPAIRS):
         wrong = 0
         for i in range(count):
             wrong += excess(holders + i, holders[i].cards)
@@ -1098,12 +1099,12 @@ cdef class Riviera(Game):
     ) noexcept nogil:
         """Deal from a deck in any order; whether all hands are acceptable."""
         cdef int place = 0
-        cdef int seat, i, chosen
+        cdef int seat, chosen, _
         cdef uint64_t bits = 0
         cdef uint64_t hand
         for seat in range(self.seats):
             hand = 0
-            for i in range(self.hand_size):
+            for _ in range(self.hand_size):
                 if place & 1 == 0:
                     bits = next64(random)  # for two cards
                 chosen = place + scaled(<uint32_t>bits, size - place)
@@ -1185,7 +1186,7 @@ cdef class Riviera(Game):
         cdef Table* table = <Table*>state
         cdef uint8_t[HOLDERS][MAX_SEATS] limits
         cdef int other, source
-        for other in range(self.seats):
+        for other in range(MAX_SEATS):
             if other != seat:
                 table.hands[other] &= table.known[seat]
                 table.known[other] &= table.hands[seat]
@@ -1323,7 +1324,7 @@ cdef class Riviera(Game):
         `holders` has room for one more: the rest, that takes any card.
         """
         cdef Holder* rest = holders + count
-        cdef int tried, i, j
+        cdef int i, j, _
         cdef bint found = False
         cdef uint64_t[HOLDERS] last
         order_holders(holders, count, unknown)
@@ -1334,7 +1335,7 @@ cdef class Riviera(Game):
             rest.slots -= holders[i].slots
         if rest.slots < 0:
             return False
-        for tried in range(TRIES):
+        for _ in range(TRIES):
             i = propose_deal(holders, count, unknown, random)
             if i == ACCEPTED:
                 return True
@@ -1350,7 +1351,7 @@ cdef class Riviera(Game):
         rest.cards = unknown
         for i in range(count):
             rest.cards &= ~holders[i].cards
-        for tried in range(SWEEPS):
+        for _ in range(SWEEPS):
             for i in range(1, count + 1):
                 for j in range(i):
                     mix_pair(holders + i, holders + j, False, random)
@@ -1488,10 +1489,10 @@ cdef class Riviera(Game):
         cdef uint64_t[MAX_SEATS] hands
         cdef int removed = COLOURS if self.seats > 4 else 0
         cdef Random random
-        cdef int i
+        cdef int _
         seed_random(&random, 0, 0)
         memcpy(deck, self.decks[removed], CARDS)
-        for i in range(DEAL_TRIES):
+        for _ in range(DEAL_TRIES):
             if self.try_deal(deck, self.deck_sizes[removed], hands, &random):
                 return True
         return False

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 
 from pydantic import BaseModel, ConfigDict
 
+from aleator.ext.core.search import StopFlag
 from aleator.search.engine import Engine
 from aleator.search.errors import InvalidInput, shorten
 from aleator.search.games.base import read_model
@@ -90,6 +91,8 @@ class EngineBot(Bot):
     ----------
     spec : str
     settings : EngineSettings
+    stop : StopFlag, optional
+        Ends a search under way with what it has found, once it is set.
 
     Raises
     ------
@@ -97,8 +100,9 @@ class EngineBot(Bot):
         For settings out of range.
     """
 
-    def __init__(self, spec: str, settings: EngineSettings) -> None:
+    def __init__(self, spec: str, settings: EngineSettings, stop: StopFlag | None = None) -> None:
         self.spec = spec
+        self._stop = stop
         self._limits = Limits(
             time=None if settings.time is None else parse_duration(settings.time),
             simulations=settings.sims,
@@ -111,12 +115,20 @@ class EngineBot(Bot):
 
     def choose(self, position: Position, seat: int, seed: int) -> Move:
         """Choose a move."""
-        analysis = self._engine.suggest(position, seat, self._limits, seed=seed, level=self._level)
+        analysis = self._engine.suggest(
+            position, seat, self._limits, seed=seed, level=self._level, stop=self._stop
+        )
         return analysis.best_move
 
 
-def make_bot(spec: str) -> Bot:
+def make_bot(spec: str, stop: StopFlag | None = None) -> Bot:
     """Make the bot that a text names.
+
+    Parameters
+    ----------
+    spec : str
+    stop : StopFlag, optional
+        Ends its searches early, once it is set.
 
     Raises
     ------
@@ -134,7 +146,7 @@ def make_bot(spec: str) -> Bot:
         settings = {key: value for key, _, value in pairs}
         if len(settings) < len(pairs):
             raise InvalidInput.at("", f"must not set anything twice: {shorten(rest)}")
-        return EngineBot(spec, read_model(EngineSettings, settings))
+        return EngineBot(spec, read_model(EngineSettings, settings), stop)
     raise InvalidInput.at(
         "", f"must be random, greedy or engine with settings as in engine:sims=1000,"
         f" not {shorten(spec)}"

@@ -13,15 +13,36 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from scipy import stats
 
+from aleator.ext.core.search import StopFlag
 from aleator.search.bots import Bot, make_bot
 from aleator.search.errors import InvalidInput
 from aleator.search.position import Position, pick_seed
 
 CONFIDENCE = 0.95
+
+
+class MatchStopped(Exception):
+    """A match was stopped before there is anything to tell: its first set had not ended."""
+
+
+class Progress(NamedTuple):
+    """How far a match has come.
+
+    Attributes
+    ----------
+    games, moves : int
+        Games played to the end, and moves in those and in the one under way.
+    all_games : int
+        Games of the whole match.
+    """
+
+    games: int
+    moves: int
+    all_games: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +72,8 @@ class MatchResult:
         Mean final score of A's seat, and of the other seats.
     pair_shares : tuple of float
         A's share of the win by set.
+    partial : bool
+        Whether the match was stopped before all its sets were played.
     """
 
     game: str
@@ -69,6 +92,7 @@ class MatchResult:
     score: float
     opponents_score: float
     pair_shares: tuple[float, ...]
+    partial: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +112,8 @@ def play_match(
     options: Mapping[str, Any] | None = None,
     pairs: int,
     seed: int | None = None,
-    progress: Callable[[int], object] | None = None,
+    progress: Callable[[Progress], object] | None = None,
+    stop: StopFlag | None = None,
 ) -> MatchResult:
     """Play a match.
 
@@ -104,25 +129,37 @@ def play_match(
     seed : int, optional
         0..2^64-1; by default a random one.
     progress : callable, optional
-        Called after each set with the number of sets played.
+        Called once all is set up, after each move, and after each game.
+    stop : StopFlag, optional
+        Ends the match once it is set; only whole sets of games count then.
 
     Raises
     ------
     UnknownGame
     InvalidInput
         With paths such as ``a``, ``b.sims``, ``options.players``, ``pairs`` and ``seed``.
+    MatchStopped
+        If it is stopped before the end of its first set.
     """
     if pairs < 1:
         raise InvalidInput.at("pairs", f"must be at least 1, not {pairs}")
-    bots = (_bot(a, "a"), _bot(b, "b"))
+    bots = (_bot(a, "a", stop), _bot(b, "b", stop))
     match_seed = pick_seed(seed)
     start = Position.create(game, options, 0)
+    count = _Count(pairs * start.seats, progress)
     sets: list[list[_Game]] = []
-    for pair in range(pairs):
-        pair_seed = _derive(match_seed, "pair", pair)
-        sets.append([_play(start, bots, pair_seed, seat) for seat in range(start.seats)])
-        if progress is not None:
-            progress(pair + 1)
+    try:
+        for pair in range(pairs):
+            pair_seed = _derive(match_seed, "pair", pair)
+            sets.append(
+                [
+                    _play(start, bots, pair_seed, seat, count=count, stop=stop)
+                    for seat in range(start.seats)
+                ]
+            )
+    except MatchStopped:
+        if not sets:
+            raise
     games = [played for one_set in sets for played in one_set]
     pair_shares = tuple(fmean(played.share for played in one_set) for one_set in sets)
     wins = sum(played.share == 1 for played in games)
@@ -133,7 +170,7 @@ def play_match(
         a=bots[0].spec,
         b=bots[1].spec,
         seed=match_seed,
-        pairs=pairs,
+        pairs=len(sets),
         games=len(games),
         wins=wins,
         ties=len(games) - wins - losses,
@@ -144,6 +181,7 @@ def play_match(
         score=fmean(played.score for played in games),
         opponents_score=fmean(played.opponents_score for played in games),
         pair_shares=pair_shares,
+        partial=len(sets) < pairs,
     )
 
 
@@ -160,16 +198,39 @@ def mean_interval(shares: tuple[float, ...]) -> tuple[float, float]:
     return max(0.0, float(low)), min(1.0, float(high))
 
 
-def _bot(bot: str | Bot, path: str) -> Bot:
+class _Count:
+    """Counts games and moves for who wants to hear of them."""
+
+    def __init__(self, all_games: int, report: Callable[[Progress], object] | None) -> None:
+        self._done = Progress(0, 0, all_games)
+        self._report = report
+        self.add()
+
+    def add(self, *, games: int = 0, moves: int = 0) -> None:
+        done = self._done
+        self._done = Progress(done.games + games, done.moves + moves, done.all_games)
+        if self._report is not None:
+            self._report(self._done)
+
+
+def _bot(bot: str | Bot, path: str, stop: StopFlag | None) -> Bot:
     if isinstance(bot, Bot):
         return bot
     try:
-        return make_bot(bot)
+        return make_bot(bot, stop)
     except InvalidInput as error:
         raise error.under(path) from None
 
 
-def _play(start: Position, bots: tuple[Bot, Bot], pair_seed: int, seat_of_a: int) -> _Game:
+def _play(
+    start: Position,
+    bots: tuple[Bot, Bot],
+    pair_seed: int,
+    seat_of_a: int,
+    *,
+    count: _Count,
+    stop: StopFlag | None,
+) -> _Game:
     """Play one game of a set, A in one seat and B in the others."""
     position = Position.create(start.game, start.options, _derive(pair_seed, "set-up"))
     ply = 0
@@ -179,8 +240,12 @@ def _play(start: Position, bots: tuple[Bot, Bot], pair_seed: int, seat_of_a: int
             bot = bots[seat != seat_of_a]
             bot_seed = _derive(pair_seed, "bot", seat_of_a, ply, seat)
             moves[seat] = bot.choose(position.observe(seat), seat, bot_seed)
+            if stop is not None and stop.is_set():  # the move may have been thought up in haste
+                raise MatchStopped
+            count.add(moves=1)
         position, _ = position.apply(moves, seed=_derive(pair_seed, "chance", ply))
         ply += 1
+    count.add(games=1)
     shares = position.win_shares
     assert shares is not None
     scores = list(position.scores)

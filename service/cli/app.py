@@ -16,7 +16,6 @@ from typing import Annotated, Any
 import typer
 from google.protobuf.json_format import MessageToJson
 from rich.console import Console
-from rich.progress import MofNCompleteColumn, Progress
 from typer.core import TyperGroup
 
 from aleator.search import Engine, Limits, Position
@@ -40,6 +39,7 @@ from aleator.service.settings import Settings
 from aleator.v1.game_service_pb2 import ListGamesResponse
 
 WRONG_INPUT = 2
+INTERRUPTED = 130
 
 
 class _Commands(TyperGroup):
@@ -221,32 +221,31 @@ def match(
     seed: Seed = None,
     json: Json = False,
 ) -> None:
-    """Play two bots against each other and tell who wins how much."""
+    """Play two bots against each other and tell who wins how much.
+
+    How far it has come is told on the error stream. Ctrl-C ends the match with the
+    partial result, of the pairs played so far, and exit code 130.
+    """
     # Only a match needs scipy, which loads slowly.
     from aleator.search.match import play_match
+    from aleator.service.cli.contest import contest
 
-    errors = Console(stderr=True)
-    with Progress(
-        *Progress.get_default_columns(),
-        MofNCompleteColumn(),
-        console=errors,
-        transient=True,
-        disable=not errors.is_terminal,
-    ) as progress:
-        task = progress.add_task("Pairs of games", total=pairs)
-        result = play_match(
-            game,
-            a,
-            b,
-            options=_options(players, option),
-            pairs=pairs,
-            seed=seed,
-            progress=lambda done: progress.update(task, completed=done),
-        )
+    options = _options(players, option)
+    result = contest(
+        Console(stderr=True),
+        lambda progress, stop: play_match(
+            *(game, a, b), options=options, pairs=pairs, seed=seed, progress=progress, stop=stop
+        ),
+    )
+    if result is None:
+        typer.echo("stopped before the first pair of games had ended: no result", err=True)
+        raise typer.Exit(INTERRUPTED)
     if json:
         typer.echo(dumps(asdict(result)))
     else:
         Console().print(match_report(result))
+    if result.partial:
+        raise typer.Exit(INTERRUPTED)
 
 
 def _options(players: int | None, texts: Sequence[str] | None) -> dict[str, object]:

@@ -107,5 +107,9 @@ def match_report(result: MatchResult) -> RenderableType:
     table.add_row("even would be", percent(result.even_share))
     table.add_row("won, tied, lost", f"{result.wins}, {result.ties}, {result.losses}")
     table.add_row("mean score", f"{result.score:.1f} against {result.opponents_score:.1f}")
-    table.add_row("games", f"{result.games} in {result.pairs} sets, seed {result.seed}")
-    return Group(Text(f"{result.a} against {result.b}: ").append(verdict), table)
+    table.add_row("games", f"{result.games} in {result.pairs} sets")
+    table.add_row("seed", str(result.seed))
+    title = Text(f"{result.a} against {result.b}: ").append(verdict)
+    if result.partial:
+        title = Text("PARTIAL RESULT, the match was stopped\n", style="bold yellow").append(title)
+    return Group(title, table)

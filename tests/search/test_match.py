@@ -5,10 +5,10 @@ from dataclasses import asdict
 
 import pytest
 
-from aleator.search import Position
+from aleator.search import Position, StopFlag
 from aleator.search.bots import Bot, RandomBot, make_bot
 from aleator.search.errors import InvalidInput, UnknownGame
-from aleator.search.match import mean_interval, play_match
+from aleator.search.match import MatchStopped, mean_interval, play_match
 
 
 class Spy(Bot):
@@ -69,11 +69,35 @@ def test_a_bot_is_even_with_itself():
 def test_greedy_beats_random():
     reports = []
     result = play_match("roygbiv", "greedy", "random", pairs=10, seed=5, progress=reports.append)
-    assert reports == list(range(1, 11))
+    assert reports[0] == (0, 0, 20)
+    assert reports[-1] == (20, 20 * 48, 20)
+    assert reports == sorted(reports)
+    assert not result.partial
     assert result.win_share > 0.9
     assert result.interval[0] > 0.7
     mirrored = play_match("roygbiv", "random", "greedy", pairs=10, seed=5)
     assert mirrored.win_share < 0.1
+
+
+@pytest.mark.parametrize("games", [2, 3])
+def test_a_stopped_match_counts_whole_sets(games):
+    stop = StopFlag()
+
+    def watch(progress):
+        if progress.games == games:
+            stop.set()
+
+    stopped = play_match("roygbiv", "greedy", "random", pairs=9, seed=5, progress=watch, stop=stop)
+    whole = play_match("roygbiv", "greedy", "random", pairs=1, seed=5)
+    assert stopped.partial
+    assert asdict(stopped) | {"partial": False} == asdict(whole)
+
+
+def test_a_match_stopped_in_its_first_set_has_no_result():
+    stop = StopFlag()
+    stop.set()
+    with pytest.raises(MatchStopped):
+        play_match("roygbiv", "greedy", "random", pairs=9, stop=stop)
 
 
 def test_one_seat_among_three():

@@ -3,6 +3,7 @@
 import io
 import json
 import random
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -172,9 +173,16 @@ class Table:
 
 
 def assert_only_own_hand(scene: Scene) -> None:
-    for seat, hand in enumerate(scene.state["hands"]):
-        assert seat == scene.seat or not hand.get("dice")
+    for view in [scene.state, *scene.before]:
+        for seat, hand in enumerate(view["hands"]):
+            assert seat == scene.seat or not hand.get("dice")
     assert not any("value" in event.get("drew", {}) for event in scene.events)
+
+
+def assert_bots_tell_nothing(table: Table) -> None:
+    """Neither what a bot expects nor whether it had a choice."""
+    for words in "expects to win", "tried", "only one move":
+        assert words not in table.screen.getvalue()
 
 
 def assert_one_at_a_time(table: Table) -> None:
@@ -198,7 +206,7 @@ def test_a_whole_game_shows_only_what_the_seat_may_see(
         assert scene.seat == seat
         assert_only_own_hand(scene)
     assert not any("press Enter" in prompt for prompt in table.asked)
-    assert "expects to win" not in table.screen.getvalue()
+    assert_bots_tell_nothing(table)
     final = " : ".join(f"{score:g}" for score in game.position.scores)
     last_line = table.screen.getvalue().splitlines()[-1]
     assert final in last_line
@@ -253,6 +261,22 @@ def test_every_game_can_be_played_by_people_and_bots(
         assert_one_at_a_time(table)
 
 
+def test_hidden_hands_stay_hidden_though_the_bots_moves_are_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = Table(monkeypatch, [1], {"players": 3}, "riviera")
+    assert_bots_tell_nothing(table)
+    shown = table.screen.getvalue()
+    for words in "Bot 0 played", "Bot 2 played", "You played", "swapped two cards with":
+        assert words in shown
+    if "swapped two cards with You" in shown:
+        assert "You gave" in shown
+    assert "Bot 0 gave" not in shown
+    assert "Bot 2 gave" not in shown
+    for scene in table.scenes:
+        assert len(scene.before) == len(scene.events)
+
+
 def test_play_works_through_a_pipe() -> None:
     command = [sys.executable, "-m", "aleator.service.cli", "play", "roygbiv"]
     result = subprocess.run(
@@ -301,6 +325,26 @@ def test_match_is_reproducible_and_sees_that_greedy_beats_random() -> None:
     first, second = (json.loads(run(*arguments).stdout) for _ in "12")
     assert first == second
     assert 0.5 < first["interval"][0] < first["win_share"] < first["interval"][1] <= 1
+
+
+def test_an_interrupted_match_tells_its_partial_result() -> None:
+    command = [sys.executable, "-m", "aleator.service.cli", "match", "random", "greedy"]
+    with subprocess.Popen(
+        [*command, "--pairs", "100000", "--seed", "1", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as process:
+        assert process.stderr is not None
+        assert process.stderr.readline().startswith("0 of 200,000 games and 0 moves")
+        assert process.stderr.readline()  # some seconds later
+        process.send_signal(signal.SIGINT)
+        stdout, stderr = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "Traceback" not in stderr
+    result = json.loads(stdout)
+    assert result["partial"]
+    assert 0 < result["games"] == 2 * result["pairs"] < 200_000
 
 
 def test_a_match_with_options() -> None:

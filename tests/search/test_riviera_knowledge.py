@@ -226,6 +226,19 @@ def test_swap_takes_knowledge_along():
     ]
 
 
+def test_a_seat_that_had_no_valid_card_may_get_two():
+    line = (
+        "1.2 powers 1 0 r1g1p1b1 - 0:in:r4r6r8:r2r3,"
+        "0:in:g1g2g3g6:r10:used:power@r10:chance@r6g4p1b3,0:in:b3b6b8:b7b9"
+    )
+    after = play(parse(line, hand_size=5), "swap:0:g1,g2", drawn=["r4", "r6"])
+    assert after.record["seats"][1]["last_chance"]["limits"] == [
+        {"seat": 0, "at_most": 1},
+        {"seat": 1, "at_most": 1, "viewers": [0, 1]},
+        {"seat": 1, "at_most": 2, "viewers": [2]},
+    ]
+
+
 def test_swapped_cards_are_known_to_both():
     position = after_swap()
     assert seats_shown(position.observe(0))[1].startswith("0:in:r4r6????:-:used")

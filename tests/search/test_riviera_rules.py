@@ -380,6 +380,19 @@ def test_redraw_needs_two_cards_in_the_pile():
     assert moves(position, 0) == {"pass"}
 
 
+def test_redraw_of_the_last_cards():
+    """With hands of 15 the pile has three cards, and after a redraw one."""
+    hands = [f"{c}1{c}2{c}3{c}4{c}5{c}6{c}7{c}8{c}9{c}11{c}12" for c in "rg"]
+    line = (
+        "1.4 powers 0 0 r2g2p2b2 {discard} "
+        f"0:in:{hands[0]}:r10p4p5p6:power@r10,"
+        f"0:crashed:{hands[1]}:g10b4b5b6,0:crashed:{'?' * 11}:b9b10b11b12"
+    )
+    full = {"hand_size": 15, "max_same_colour_in_hand": "null"}
+    assert len(moves(parse(line.format(discard="-"), **full), 0)) == 1 + 11 * 10 // 2
+    assert moves(parse(line.format(discard="??"), **full), 0) == {"pass"}
+
+
 def test_powers_after_stop():
     """They follow the new Start token, only seats still in use them, for the coming roll."""
     line = "1.1 play 01 0 r2g2p2b2 - 0:in:r2r4:-,0:in:g2g4:-"
@@ -440,19 +453,25 @@ def test_deals_are_uniform_among_acceptable_ones():
 @pytest.mark.parametrize("reroll", [True, False])
 def test_rerolls_of_the_first_roll(reroll):
     """If a roll leaves somebody without a valid card with probability p, the last does with p^3."""
-    rules = Riviera(hand_size=2, removed_colour="red", reroll_first_roll=reroll)
+    rules = Riviera(hand_size=1, removed_colour="red", reroll_first_roll=reroll)
     masks = [valid_mask([0, *values, 0]) for values in product(range(1, 7), repeat=4)]
+    # By card, the rolls for which it is valid, as bits.
+    rolls = [
+        sum(1 << number for number, mask in enumerate(masks) if mask >> card & 1)
+        for card in range(len(CARDS))
+    ]
     excess = variance = 0
-    for seed in range(300):
+    for seed in range(1500):
         fields = rules.unpack(rules.new_game(seed))
         hands = fields["hands"]
-        unlucky = sum(not all(hand & mask for hand in hands) for mask in masks) / len(masks)
+        lucky = rolls[hands[0].bit_length() - 1] & rolls[hands[1].bit_length() - 1]
+        unlucky = 1 - lucky.bit_count() / len(masks)
         if reroll:
             unlucky **= 3
         shown = valid_mask(fields["dice"])
         excess += (not all(hand & shown for hand in hands)) - unlucky
         variance += unlucky * (1 - unlucky)
-    assert abs(excess) < 4.5 * variance**0.5
+    assert abs(excess) < 4 * variance**0.5
 
 
 def test_swaps_are_uniform():

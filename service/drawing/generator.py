@@ -2,12 +2,18 @@
 
 A node stands in the middle of its four children, green at the top left, red at the top right,
 yellow at the bottom right, blue at the bottom left; they stand in the middle of theirs, and so on.
-Pieces are capital letters in the colour of their seat, the top one first; tables beside the board
-name every stack, so a picture without colours tells the same story.
+Its name is its colours from the outside in: GRY is the yellow child of GR. Empty nodes bear their
+names as far as there is room, those further in the last letter of theirs. Pieces are capital
+letters in the colour of their seat, the top one first; beside or below the board every stack is
+named, so a picture without colours tells the same story.
+
+A low terminal gets a picture with fewer rows, a narrow one only the stacks and stashes.
 """
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import product
 from typing import ClassVar
@@ -24,15 +30,18 @@ from aleator.service.drawing.generator_svg import draw_svg
 COLOURS = "GRYB"
 NAMES = {"G": "green", "R": "red", "Y": "yellow", "B": "blue"}
 RIGHT = "RY"  # the colours of the nodes right of their parent
-LOW = "YB"  # and below it
+LOWER = "YB"  # and below it
 SIZES = {"S": "small", "M": "medium", "L": "large"}
 LEVELS = 4
-# Rows, and columns, of the board: 15 for each branch and one between them.
-LINES = 31
-# By level: how many lines a node's panel reaches to each side, and the characters its column takes.
+# Lines of the board in both directions, by the level of the nodes on them: 15 for each branch, and
+# one between the branches.
+BRANCH = (4, 3, 4, 2, 4, 3, 4, 1, 4, 3, 4, 2, 4, 3, 4)
+LINES = (*BRANCH, 0, *BRANCH)
+# By level: how many lines a node's panel reaches to each side.
 REACH = (0, 7, 3, 1, 0)
-WIDTHS = (3, 5, 3, 2, 1)  # 0: the column between the branches
-TABLES_WIDTH = 44
+TABLES_WIDTH = 32
+GAP = 3
+LEGEND = "GRY is yellow in red in green"
 
 PIECE = {
     "G": Style(color="#ffffff", bgcolor="#1f8b3b", bold=True),
@@ -64,7 +73,11 @@ class GeneratorDrawing(Drawing):
 
     game: ClassVar[str] = "generator"
     move_help: ClassVar[str] = (
-        "gr gry  moves the stack on GR to GRY (gr gry top: its top piece), enter s, pass"
+        "gr gry  moves the stack on GR to GRY (gr gry top: its top piece), enter s, pass\n"
+        "A node is named by its colours from the outside in: GRY is the yellow node of GR, the red"
+        " one\nof the green branch. Green is at the top left, red at the top right, yellow at the"
+        " bottom right,\nblue at the bottom left. GR is in the middle of GRG, GRR, GRY and GRB;"
+        " these are in the middle\nof theirs."
     )
 
     def draw(self, scene: Scene) -> RenderableType:
@@ -90,6 +103,44 @@ class GeneratorDrawing(Drawing):
         return text
 
 
+@dataclass(frozen=True)
+class _Layout:
+    """How the lines of the board are laid out.
+
+    Attributes
+    ----------
+    merged
+        The levels whose rows share the row above them: no column has nodes of two levels.
+    widths
+        The characters that a column takes, by level.
+    named
+        The deepest level whose empty nodes bear their whole names.
+    """
+
+    merged: frozenset[int]
+    widths: tuple[int, ...]
+    named: int
+
+    @property
+    def width(self) -> int:
+        """Characters of a row."""
+        return sum(self.widths[level] for level in LINES)
+
+    def rows(self) -> list[list[int]]:
+        """The lines of each row."""
+        rows: list[list[int]] = []
+        for line, level in enumerate(LINES):
+            if level in self.merged:
+                rows[-1].append(line)
+            else:
+                rows.append([line])
+        return rows
+
+
+TALL = _Layout(merged=frozenset({2}), widths=(3, 3, 4, 3, 1), named=3)
+LOW = _Layout(merged=frozenset({1, 2, 3}), widths=(1, 5, 5, 4, 1), named=2)
+
+
 class _Picture:
     """Board and tables side by side where the terminal is wide enough, else one above the other."""
 
@@ -97,23 +148,36 @@ class _Picture:
         self.scene = scene
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        board = _board(self.scene)
-        width = board[0].cell_len
-        tables = Group(*_seats(self.scene), Text(), *_happened(self.scene))
-        if options.max_width >= width + TABLES_WIDTH:
-            beside = Table.grid(padding=(0, 3))
-            beside.add_column(width=width, no_wrap=True)
-            beside.add_row(Group(*board), tables)
+        seats = len(self.scene.names)
+        asking = seats + 1  # rows that are needed below: what the bots thought, and the prompt
+        room = console.height - asking if console.is_terminal else math.inf
+        rows = len(TALL.rows())
+        width = options.max_width
+        if width >= TALL.width + GAP + TABLES_WIDTH and rows <= room:
+            beside = Table.grid(padding=(0, GAP, 0, 0))
+            beside.add_column(width=TALL.width, no_wrap=True)
+            beside.add_row(Group(*_board(self.scene, TALL)), Group(*_tables(self.scene)))
             yield beside
+        # The same layout whatever happened, so that the board stays where it is.
+        elif width >= TALL.width and rows + _most_rows(seats) <= room:
+            yield from _board(self.scene, TALL)
+            yield from _tables(self.scene)
+        elif width >= LOW.width:
+            yield from _board(self.scene, LOW)
+            yield from _brief_tables(self.scene)
         else:
-            yield from board
-            yield Text()
-            yield tables
+            yield Text(f"The board takes {TALL.width} columns.", style="dim")
+            yield from _tables(self.scene)
+
+
+def _most_rows(seats: int) -> int:
+    """The rows that tables take: the roll, two for each seat, and two for what each seat did."""
+    return 1 + 4 * seats
 
 
 def _line_of(node: str, far: str) -> int:
-    """The row or column of a node, where `far` are the colours below, or to the right."""
-    line = (LINES + 1) // 2 * (node[0] in far) + REACH[1]
+    """The line of a node, where `far` are the colours below, or to the right."""
+    line = (len(LINES) + 1) // 2 * (node[0] in far) + REACH[1]
     for level, colour in enumerate(node[1:], 2):
         line += (REACH[level] + 1) * (1 if colour in far else -1)
     return line
@@ -121,61 +185,58 @@ def _line_of(node: str, far: str) -> int:
 
 @cache
 def _nodes() -> dict[tuple[int, int], str]:
-    """The nodes by row and column."""
+    """The nodes by line and column."""
     nodes = list(COLOURS)
     for node in nodes:
         if len(node) < LEVELS:
             nodes += [node + colour for colour in COLOURS]
-    return {(_line_of(node, LOW), _line_of(node, RIGHT)): node for node in nodes}
+    return {(_line_of(node, LOWER), _line_of(node, RIGHT)): node for node in nodes}
 
 
 @cache
 def _grounds() -> dict[tuple[int, int], Style]:
-    """What is behind each row and column: the ground of the smallest panel there."""
-    grounds = {(row, column): BETWEEN for row in range(LINES) for column in range(LINES)}
-    for (row, column), node in _nodes().items():  # larger panels come first
+    """What is behind each line and column: the ground of the smallest panel there."""
+    grounds = dict.fromkeys(product(range(len(LINES)), repeat=2), BETWEEN)
+    for (line, column), node in _nodes().items():  # larger panels come first
         reach = REACH[len(node)]
         if reach:
             for down, right in product(range(-reach, reach + 1), repeat=2):
-                grounds[row + down, column + right] = GROUND[node[-1]]
+                grounds[line + down, column + right] = GROUND[node[-1]]
     return grounds
 
 
-@cache
-def _widths() -> list[int]:
-    """The characters that each column takes: as many as what stands there may need."""
-    widths = [WIDTHS[0]] * LINES
-    for (_, column), node in _nodes().items():
-        widths[column] = WIDTHS[len(node)]
-    return widths
-
-
-def _board(scene: Scene) -> list[Text]:
+def _board(scene: Scene, layout: _Layout) -> list[Text]:
     """The rows of the board."""
-    labels = {node: (node[-1].lower(), EMPTY[node[-1]]) for node in _nodes().values()}
+    labels = {}
+    for node in _nodes().values():
+        name = node if len(node) <= layout.named else node[-1]
+        labels[node] = (name.lower(), EMPTY[node[-1]])
     for seat in scene.state["seats"]:
         for stack in seat.get("stacks", ()):
             labels[stack["node"]] = (stack["pieces"], PIECE[seat["colour"]])
     for node in _changed(scene.events):
         text, style = labels[node]
         labels[node] = (text, style + MOVED)
-    return [Text().join(_row(row, labels)) for row in range(LINES)]
+    return [Text().join(_row(lines, labels, layout)) for lines in layout.rows()]
 
 
-def _row(row: int, labels: Mapping[str, tuple[str, Style]]) -> Iterator[Text]:
-    for column, width in enumerate(_widths()):
-        ground = _grounds()[row, column]
-        node = _nodes().get((row, column))
-        if node is None:
-            yield Text(" " * width, style=ground)
-        else:
-            text, style = labels[node]
+def _row(
+    lines: Sequence[int], labels: Mapping[str, tuple[str, Style]], layout: _Layout
+) -> Iterator[Text]:
+    for column, level in enumerate(LINES):
+        width = layout.widths[level]
+        ground = _grounds()[lines[0], column]
+        nodes = [_nodes()[line, column] for line in lines if (line, column) in _nodes()]
+        if nodes:
+            text, style = labels[nodes[0]]
             room = width - len(text)
             yield Text.assemble(
                 (" " * (room // 2), ground),
                 (text, ground + style),
                 (" " * (room - room // 2), ground),
             )
+        else:
+            yield Text(" " * width, style=ground)
 
 
 def _changed(events: Sequence[Record]) -> Iterator[str]:
@@ -187,24 +248,41 @@ def _changed(events: Sequence[Record]) -> Iterator[str]:
                     yield details[name]
 
 
-def _seats(scene: Scene) -> Iterator[RenderableType]:
-    """The roll, and by seat the stash and all stacks."""
+def _tables(scene: Scene) -> Iterator[RenderableType]:
+    """The roll, two lines for each seat, and what happened, a line each."""
+    yield _roll(scene).append(LEGEND, style="dim")
+    for title, holdings in _seats(scene):
+        yield title
+        yield Padding(holdings, (0, 0, 0, 2))
+    for line in _happened(scene):
+        yield Padding(line, (0, 0, 0, 2))
+
+
+def _brief_tables(scene: Scene) -> Iterator[Text]:
+    """The same in fewer lines: the roll and what happened, and one for each seat."""
+    yield _roll(scene).append(Text("; ").join(_happened(scene)) or Text(LEGEND, style="dim"))
+    for title, holdings in _seats(scene):
+        yield title.append("   ").append(holdings)
+
+
+def _roll(scene: Scene) -> Text:
+    return Text.assemble((f"Roll {scene.state['rolls']}", "bold"), "   ")
+
+
+def _seats(scene: Scene) -> Iterator[tuple[Text, Text]]:
+    """By seat what it is and does, and what it has in the stash and on the board."""
     state = scene.state
-    yield Text(f"Roll {state['rolls']}", style="bold")
     for number, (name, seat) in enumerate(zip(scene.names, state["seats"], strict=True)):
         acts = state.get("seat_to_act") == number
-        yield Text()
         title = Text("▸ " if acts else "  ").append(name, style="bold")
         title.append(" ").append(f" {NAMES[seat['colour']]} ", style=PIECE[seat["colour"]])
         if acts:
             rolled = state["rolled"]
             title.append("  rolled ").append(f" {NAMES[rolled]} ", style=PIECE[rolled])
-        yield title
         stash = seat["stash"]
-        counts = "  ".join(f"{size}×{stash.get(named, 0)}" for size, named in SIZES.items())
-        yield Text(f"  stash  {counts}")
+        counts = " ".join(f"{size}×{stash.get(named, 0)}" for size, named in SIZES.items())
         stacks = "  ".join(f"{stack['node']}:{stack['pieces']}" for stack in seat.get("stacks", ()))
-        yield Padding(Text(f"board  {stacks or '-'}"), (0, 0, 0, 2))
+        yield title, Text(f"stash {counts}  board {stacks or '-'}")
 
 
 def _happened(scene: Scene) -> Iterator[Text]:
@@ -214,7 +292,7 @@ def _happened(scene: Scene) -> Iterator[Text]:
         ((kind, details),) = event.items()
         if kind == "finished":
             continue
-        line = Text(f"  {scene.names[details['seat']]} ")
+        line = Text(f"{scene.names[details['seat']]} ")
         match kind:
             case "rolled":
                 line.append("rolled ").append(details["colour"], style=PIECE[details["colour"]])

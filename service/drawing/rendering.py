@@ -12,6 +12,8 @@ from aleator.service.drawing import DRAWINGS, Drawing, Scene
 
 TEXT_WIDTH = 120
 """Characters that a line of text may have."""
+TEXT_HEIGHT = 100
+"""Lines that a drawing may take without being abridged."""
 MOVE_STYLE = "bold green"
 
 
@@ -69,6 +71,7 @@ def render(
     console = Console(
         file=StringIO(),
         width=TEXT_WIDTH,
+        height=TEXT_HEIGHT,
         color_system="truecolor" if format_ is Format.ANSI else None,
         force_terminal=format_ is Format.ANSI,
         legacy_windows=False,

@@ -100,15 +100,35 @@ def test_terminal(width):
 
 
 def test_terminal_places_pieces_and_letters():
-    console = Console(width=60, color_system=None)
+    console = Console(width=80, color_system=None)
     with console.capture() as capture:
         console.print(GeneratorDrawing().draw(scene_of(Position.parse(NOTATION))))
-    rows = capture.get().splitlines()[:31]
-    board = "".join(rows)
-    assert sum(letter in "gryb" for letter in board) == 340 - 7
-    assert rows[7].split() == ["M", "r"]
-    assert rows[23].split() == ["b", "SL"]
-    assert rows[19].split() == ["g", "r", "SML", "r"]
+    rows = capture.get().splitlines()[:27]
+    names = " ".join(rows).replace("ySML", "y SML").split()
+    assert sorted(map(len, set(names) - {"M", "S", "SM", "SL", "SML"})) == [1] * 4 + [2] * 15 + (
+        [3] * 62
+    )
+    assert len(names) == 340
+    assert rows[6].split() == ["M", "r"]
+    assert rows[20].split() == ["b", "SL"]
+    assert rows[1].split() == ["ggg", "ggr", "grg", "grr", "rgg", "rgr", "rrg", "rrr"]
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "seats", "board"),
+    [(100, 40, 2, 27), (100, 40, 4, 27), (80, 40, 2, 27), (80, 40, 4, 17), (80, 24, 2, 17)],
+)
+def test_terminal_shows_all_without_scrolling(width, height, seats, board):
+    console = Console(width=width, height=height, color_system=None, force_terminal=True)
+    for number, (position, events) in enumerate(positions(seats, seed=3)):
+        if number % 20:
+            continue
+        with console.capture() as capture:
+            console.print(GeneratorDrawing().draw(scene_of(position, events)))
+        rows = capture.get().splitlines()
+        assert len(rows) + 2 + seats // 2 <= height  # thoughts and the prompt
+        assert rows[board - 1].split()[0] == "b"
+        assert max(map(len, rows)) <= width
 
 
 def test_what_happened_is_told():
@@ -119,7 +139,7 @@ def test_what_happened_is_told():
     console = Console(width=120, color_system=None)
     with console.capture() as capture:
         console.print(GeneratorDrawing().draw(scene))
-    lines = [line[57:].strip() for line in capture.get().splitlines()]
+    lines = [line[68:].strip() for line in capture.get().splitlines()]
     for expected in (
         "Ben & Co moved S GR → G, took M",
         "Ben & Co rolled B for an extra turn",

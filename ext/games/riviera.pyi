@@ -7,6 +7,7 @@ class RivieraFields(TypedDict):
     hands: list[int]
     played: list[int]
     known: list[int]
+    unnoticed: list[int]
     chance_dice: list[list[int] | None]
     crash_dice: list[list[int] | None]
     scores: list[int]

@@ -5,7 +5,8 @@ so the valid cards of a hand are one `and` away from the dice. The table holds
 the truth and, beside it, what each seat knows: which cards lie elsewhere, and
 from a seat that had no valid card, how many cards valid for those dice a hand
 can still hold at most (0 at first; cards that move in a swap take that
-knowledge with them).
+knowledge with them). Of another seat's knowledge, a seat is shown only which of its
+own cards it has seen that seat give away.
 
 Determinizations deal the unknown cards uniformly among the ways that respect
 those limits. They are exact while one hand is limited; where several are, an
@@ -16,6 +17,13 @@ feasible deal is found by augmenting paths, so `determinize` says no only if
 nothing agrees. One exception: where a hand has several limits other than 0 at
 once, a deal that satisfies all of them is looked for by a bounded search. What
 the repeated deals and first rolls tell is not used, nor what choices reveal.
+
+Of a card, a seat knows either the one place where it lies or nothing. If a hand of
+more than two cards takes part in a swap or redraw, the seats that only see it take
+place forget the cards that they knew in it, although each of those must still lie
+with one of the two seats (after a redraw: in the hand or on the heap), with two at
+most moved each way. So determinizations for these seats may put such a card
+anywhere that is out of their sight, until it is played or its place is learned anew.
 
 The rules are on the game's page of the documentation. Limits: 2-6 seats, hands
 of at most 24 cards.
@@ -104,6 +112,7 @@ cdef struct Table:
     uint64_t[MAX_SEATS] hands  # also of seats out of the round; in an observation: the known cards
     uint64_t[MAX_SEATS] played  # this round, also those of crashed seats: public
     uint64_t[MAX_SEATS] known  # cards in other hands or on the heap whose place the seat knows
+    uint64_t[MAX_SEATS] unnoticed  # of those in hands: the holder cannot tell that the seat knows
     uint64_t pile  # empty in an observation
     uint64_t heap  # discarded by redraws
     # Usable by the seat at its Last Chance this round; 0 if that tells nothing any more.
@@ -643,6 +652,7 @@ cdef class Riviera(Game):
             table.played[seat] |= card
             for viewer in range(MAX_SEATS):
                 table.known[viewer] &= ~card
+                table.unnoticed[viewer] &= ~card
             self.note_play(table, seat, card)
             if card & self.extra_cards:
                 table.extra |= 1 << seat
@@ -791,14 +801,22 @@ cdef class Riviera(Game):
         for viewer in range(self.seats):
             if viewer == a:
                 table.known[viewer] = (table.known[viewer] & ~from_b) | from_a
+                table.unnoticed[viewer] &= ~(from_a | from_b)
             elif viewer == b:
                 table.known[viewer] = (table.known[viewer] & ~from_a) | from_b
+                table.unnoticed[viewer] &= ~(from_a | from_b)
             else:
-                # Where all cards of a hand move, who knew them knows them still.
+                # Where all cards of a hand move, who knew them knows them still, but whoever
+                # holds them now does not learn of that.
                 if size_a > 2:
                     table.known[viewer] &= ~table.hands[a]
                 if b != HEAP and size_b > 2:
                     table.known[viewer] &= ~table.hands[b]
+                if b == HEAP:
+                    table.unnoticed[viewer] &= ~from_a
+                else:
+                    table.unnoticed[viewer] |= from_a | from_b
+                table.unnoticed[viewer] &= table.known[viewer]
         for source in range(self.seats):
             if not table.chance_dice[source]:
                 continue
@@ -840,6 +858,7 @@ cdef class Riviera(Game):
         cdef uint64_t dealt = 0
         memset(table.played, 0, sizeof(table.played))
         memset(table.known, 0, sizeof(table.known))
+        memset(table.unnoticed, 0, sizeof(table.unnoticed))
         memset(table.chance_dice, 0, sizeof(table.chance_dice))
         memset(table.crash_dice, 0, sizeof(table.crash_dice))
         memset(table.limits, 0, sizeof(table.limits))
@@ -1189,7 +1208,9 @@ cdef class Riviera(Game):
         for other in range(MAX_SEATS):
             if other != seat:
                 table.hands[other] &= table.known[seat]
-                table.known[other] &= table.hands[seat]
+                # Only what the seat can tell of others' knowledge.
+                table.known[other] &= table.hands[seat] & ~table.unnoticed[other]
+                table.unnoticed[other] = 0
                 if table.choices[other]:
                     table.choices[other] = HIDDEN
         table.heap &= table.known[seat]
@@ -1393,6 +1414,7 @@ cdef class Riviera(Game):
             table.hands[seat] = fields["hands"][seat]
             table.played[seat] = fields["played"][seat]
             table.known[seat] = fields["known"][seat]
+            table.unnoticed[seat] = fields["unnoticed"][seat]
             table.chance_dice[seat] = pack_given(fields["chance_dice"][seat])
             table.crash_dice[seat] = pack_given(fields["crash_dice"][seat])
             table.scores[seat] = fields["scores"][seat]
@@ -1451,6 +1473,7 @@ cdef class Riviera(Game):
             "hands": [table.hands[seat] for seat in range(self.seats)],
             "played": [table.played[seat] for seat in range(self.seats)],
             "known": [table.known[seat] for seat in range(self.seats)],
+            "unnoticed": [table.unnoticed[seat] for seat in range(self.seats)],
             "chance_dice": [unpack_given(table.chance_dice[seat]) for seat in range(self.seats)],
             "crash_dice": [unpack_given(table.crash_dice[seat]) for seat in range(self.seats)],
             "scores": [table.scores[seat] for seat in range(self.seats)],

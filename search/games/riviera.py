@@ -9,7 +9,7 @@ colours in use with the values shown, ``r3!`` for a die turned this turn, ``*4``
 ``+*`` at the end if the golden die joins the next roll. DISCARD are the cards discarded by redraws.
 SEATS are joined by ``,``, each ``SCORE:STATUS:HAND:PLAYED`` and the optional parts ``:used`` (its
 Last Chance), ``:power@CARD``, ``:reserved@COLOUR``, ``:reserves@COLOUR``, ``:chose@MOVE``,
-``:knows@CARDS``, ``:chance@DICE``, ``:crash@DICE``.
+``:knows@CARDS``, ``:unnoticed@CARDS``, ``:chance@DICE``, ``:crash@DICE``.
 
 Moves are a card, ``last_chance``, ``crash``, ``stop``, ``more``, ``pass``, ``use``, ``r+1``,
 ``swap:1:r3,b10`` and ``redraw:r3,b10``.
@@ -100,6 +100,7 @@ SEAT_PARTS = {
     "reserves": r"[rgpbo]",
     "chose": r"[a-z0-9_]+|\?",
     "knows": rf"(?:{CARD})+",
+    "unnoticed": rf"(?:{CARD})+",
     "chance": TOLD,
     "crash": r"(?:[rgpbo*][1-6])+",
 }
@@ -302,6 +303,7 @@ class RivieraCodec(Codec):
             "hands": [card_mask(hand.cards) for hand in record.hands],
             "played": [card_mask(seat.played) for seat in seats],
             "known": [card_mask(seat.knows) for seat in seats],
+            "unnoticed": [card_mask(seat.unnoticed) for seat in seats],
             "chance_dice": [_told_dice(seat.last_chance) for seat in seats],
             "crash_dice": [_told_dice(seat.crash) for seat in seats],
             "scores": [seat.score for seat in seats],
@@ -380,8 +382,8 @@ class RivieraCodec(Codec):
             record["choice_hidden"] = True
         elif fields["choices"][seat]:
             record["choice"] = self.write_move(fields["choices"][seat] - 1)
-        if fields["known"][seat]:
-            record["knows"] = _card_names(fields["known"][seat])
+        learned = (("knows", fields["known"]), ("unnoticed", fields["unnoticed"]))
+        record |= {name: _card_names(cards[seat]) for name, cards in learned if cards[seat]}
         dice = fields["chance_dice"][seat]
         if dice is not None:
             record["last_chance"] = {"dice": _told_records(dice)}
@@ -468,6 +470,8 @@ class RivieraCodec(Codec):
             parts.append("chose@?")
         if "knows" in seat:
             parts.append(f"knows@{''.join(seat['knows'])}")
+        if "unnoticed" in seat:
+            parts.append(f"unnoticed@{''.join(seat['unnoticed'])}")
         if "last_chance" in seat:
             told = seat["last_chance"]
             limits = "".join(map(_format_limit, told.get("limits", ())))
@@ -1005,6 +1009,7 @@ def _parse_seat(text: str) -> tuple[Record, Record]:
         "reserved": told.get("reserved", ""),
         "reserves_next": told.get("reserves", ""),
         "knows": re.findall(CARD, told.get("knows", "")),
+        "unnoticed": re.findall(CARD, told.get("unnoticed", "")),
     }
     if told.get("chose") == "?":
         seat["choice_hidden"] = True

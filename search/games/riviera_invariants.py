@@ -178,6 +178,7 @@ class SeatRecord(StrictModel):
     choice: MoveRecord | None = None
     choice_hidden: bool = False
     knows: list[str] = Field(default_factory=list)
+    unnoticed: list[str] = Field(default_factory=list)
     last_chance: NoValidRecord | None = None
     crash: NoValidRecord | None = None
 
@@ -688,6 +689,16 @@ def _check_secret_cards(record: StateRecord) -> Iterator[Violation]:
                 yield Violation(
                     f"seats[{index}].knows[{number}]",
                     f"{shorten(card)} must be a card shown in another hand or on the discard heap",
+                )
+        for number, card in enumerate(seat.unnoticed):
+            if (
+                card in seat.unnoticed[:number]
+                or card not in seat.knows
+                or card in record.discard.cards
+            ):
+                yield Violation(
+                    f"seats[{index}].unnoticed[{number}]",
+                    f"{shorten(card)} must be a card of `knows` that is in another hand",
                 )
     known = {card for seat in record.seats for card in seat.knows}
     for path, place in places:

@@ -295,6 +295,7 @@ class Table:
             theirs["cards"] = ordered((set(theirs["cards"]) - set(drawn)) | set(given))
             for one, lost, got in ((seat, given, drawn), (other, drawn, given)):
                 forget(self.state["seats"][one], got)
+                set_unnoticed(self.state["seats"][one], set(), lost)
                 known = self.state["seats"][one].get("knows", [])
                 self.state["seats"][one]["knows"] = ordered([*known, *lost])
 
@@ -303,11 +304,8 @@ class Table:
         state = self.state
         sizes = {one: self.holder_size(one) for one in (seat, other)}
         for viewer in seats_of(state):
-            for one in (seat, other):
-                # Somebody who sees only that cards move is no more sure of any card of a
-                # hand, unless all of them move.
-                if viewer not in (seat, other) and one != "heap" and sizes[one] > 2:
-                    forget(state["seats"][viewer], state["hands"][one]["cards"])
+            if viewer not in (seat, other):
+                self.note_unseen_exchange(viewer, sizes, {*given, *drawn})
         moved = {seat: given, other: drawn}
         for source in seats_of(state):
             if "last_chance" not in state["seats"][source]:
@@ -332,6 +330,21 @@ class Table:
                     new[viewer, one] = min(left, kept) + got
             sizes_after = {**sizes, "heap": sizes.get("heap", 0) + 2}
             self.write_limits(source, new, sizes_after if other == "heap" else sizes)
+
+    def note_unseen_exchange(self, viewer, sizes, moved):
+        """What somebody who sees only that cards move knows of their places.
+
+        That is no more sure of any card of a hand, unless all of them move; and who gets them
+        then does not see that somebody else knows them.
+        """
+        knower = self.state["seats"][viewer]
+        for one, size in sizes.items():
+            if one != "heap" and size > 2:
+                forget(knower, self.state["hands"][one]["cards"])
+        if "heap" in sizes:
+            set_unnoticed(knower, set(), moved)
+        else:
+            set_unnoticed(knower, moved, set())
 
     def holder_size(self, holder):
         if holder == "heap":
@@ -472,6 +485,15 @@ def forget(seat, cards):
     seat.pop("knows", None)
     if known:
         seat["knows"] = known
+    set_unnoticed(seat, set(), set())
+
+
+def set_unnoticed(seat, more, less):
+    """Change of which cards that a seat knows in other hands the holders do not see that."""
+    cards = {*seat.pop("unnoticed", []), *more} - {*less}
+    cards &= {*seat.get("knows", [])}
+    if cards:
+        seat["unnoticed"] = ordered(cards)
 
 
 def pile(state):
@@ -545,7 +567,8 @@ def observe(state, viewer, options):
     table = Table(state, options, None)
     for number, seat in enumerate(state["seats"]):
         if number != viewer:
-            forget(seat, [card for card in seat.get("knows", []) if card not in own])
+            unseen = seat.get("unnoticed", [])
+            forget(seat, [c for c in seat.get("knows", []) if c not in own or c in unseen])
             if seat.pop("choice", None):
                 seat["choice_hidden"] = True
         if "last_chance" in seat:

@@ -1,0 +1,97 @@
+"""What seats of Riviera learn of each other's knowledge when whole hands are swapped."""
+
+import pytest
+
+from aleator.search import Position
+from aleator.search.errors import InvalidInput
+from tests.reference import riviera as reference
+
+OPTIONS = {
+    "players": 3,
+    "hand_size": 4,
+    "removed_colour": "orange",
+    "reroll_first_roll": False,
+}
+DICE = [
+    {"colour": "r", "value": 4},
+    {"colour": "g", "value": 4},
+    {"colour": "p", "value": 4},
+    {"colour": "b", "value": 6},
+]
+
+
+def whole_hand_moves(hand1, hand2, given):
+    """Seats 1 and 2 swap; then seat 2, down to the two cards it got, gives them to seat 0.
+
+    Returns the full positions, with what seat 0 is told of what led to each.
+    """
+    line = (
+        "riviera 1.1 powers 1 1 r4g4p6b6 - 0:in:b1b2b3:b6,"
+        f"0:in:{hand1}:r10:power@r10,0:in:{hand2}:p6"
+    )
+    positions = [Position.parse(line, "riviera", OPTIONS)]
+    told = []
+
+    def step(moves, **outcome):
+        position = positions[-1]
+        found = {seat: position.find_move(text, seat) for seat, text in moves.items()}
+        after, events = position.apply(found, seed=None if outcome else 1, outcome=outcome or None)
+        positions.append(after)
+        told.append([event.description for event in events])
+
+    step({1: f"swap:2:{given}"}, drawn=["g5", "g6"])
+    step(dict.fromkeys(range(3), "more"), dice=DICE)
+    step({0: "last_chance", 1: "p10", 2: "g10"})
+    while positions[-1].seats_to_act != (2,):
+        step({positions[-1].seats_to_act[0]: "pass"})
+    step({2: "swap:0:p3,p4"}, drawn=["b1", "b2"])
+    return positions, told
+
+
+def test_a_whole_hand_does_not_tell_who_knows_it():
+    """Of what seats 1 and 2 swapped among themselves, seat 0 sees the same in both worlds."""
+    one, told_of_one = whole_hand_moves("p10p3p4", "g10g5g6", "p3,p4")
+    other, told_of_other = whole_hand_moves("p10g10p4", "p3g5g6", "g10,p4")
+    assert told_of_one == told_of_other
+    assert [p.observe(0).notation for p in one] == [p.observe(0).notation for p in other]
+    assert [p.observe(0).state for p in one] != [p.observe(1).state for p in one]
+    # Seat 1 goes on knowing where the cards are that it gave.
+    assert one[-1].record["seats"][1]["knows"] == ["p3", "p4"]
+    assert one[-1].record["seats"][1]["unnoticed"] == ["p3", "p4"]
+    assert one[-1].observe(1).record["hands"][0]["cards"] == ["p3", "p4"]
+    # Seat 0 has seen seat 2 give them.
+    seats = one[-1].observe(0).record["seats"]
+    assert [seat.get("knows", []) for seat in seats] == [["b1", "b2"], [], ["p3", "p4"]]
+
+
+def test_each_seat_sees_what_the_reference_shows():
+    positions, _ = whole_hand_moves("p10p3p4", "g10g5g6", "p3,p4")
+    for position in positions:
+        for seat in range(3):
+            shown = reference.observe(position.record, seat, position.options)
+            assert position.observe(seat).record == shown
+
+
+def test_cards_that_are_known_unnoticed_are_kept_in_text():
+    positions, _ = whole_hand_moves("p10p3p4", "g10g5g6", "p3,p4")
+    text = positions[-1].notation
+    assert ":knows@p3p4:unnoticed@p3p4" in text
+    assert Position.parse(text).state == positions[-1].state
+    for wrong in ("p3p3", "p3g5"):
+        with pytest.raises(InvalidInput, match=r"must be a card of `knows`"):
+            Position.parse(text.replace("unnoticed@p3p4", f"unnoticed@{wrong}"))
+
+
+def test_a_card_given_back_is_noticed_again():
+    """Seat 1 draws the two cards that it knew with seat 0, and gives them to it anew."""
+    line = (
+        "riviera 1.2 powers 1 0 r4g4p6b6 - 0:in:p3p4:g1b1,"
+        "0:in:g5g6:b10r2:power@b10:knows@p3p4:unnoticed@p3p4,0:in:r3r5:r6r7"
+    )
+    position = Position.parse(line, "riviera", OPTIONS)
+    assert "knows" not in position.observe(0).record["seats"][1]
+    drawn = {"drawn": ["p3", "p4"]}
+    move = position.find_move("swap:0:g5,g6", 1)
+    after, _ = position.apply({1: move}, outcome=drawn)
+    assert "unnoticed" not in after.record["seats"][1]
+    assert after.observe(0).record["seats"][1]["knows"] == ["g5", "g6"]

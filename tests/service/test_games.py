@@ -50,24 +50,35 @@ def test_the_same_seed_makes_the_same_game(server: ServerProcess) -> None:
     assert dict(four.options) == {"players": 4, "open_hands": True}
 
 
-@pytest.mark.parametrize("game", ["roygbiv", "generator", "my_shelfie"])
+@pytest.mark.parametrize("game", ["roygbiv", "generator", "my_shelfie", "riviera"])
 def test_a_whole_game_can_be_played(server: ServerProcess, game: str) -> None:
     state = opening(server, game=game)
+    to_act = [0, 1] if game == "riviera" else []
     for turn in range(3000):
-        listed = server.games.ListMoves(messages.ListMovesRequest(state=state))
+        # Several seats may be to act: then each has to be asked by name.
+        asked = [messages.ListMovesRequest(state=state, seat=seat) for seat in to_act]
+        listings = [
+            server.games.ListMoves(request)
+            for request in asked or [messages.ListMovesRequest(state=state)]
+        ]
+        listed = listings[0]
         if listed.finished:
             break
         notation = server.games.ConvertState(messages.ConvertStateRequest(state=state)).notation
         again = state_pb2.GameState(notation=notation)
         assert server.games.ConvertState(messages.ConvertStateRequest(state=again)).state == state
-        legal = listed.moves[turn % len(listed.moves)]
+        moves = [
+            {"seat": seat, "move": listing.moves[turn % len(listing.moves)].move}
+            for seat, listing in zip(listed.seats_to_act, listings, strict=True)
+        ]
         applied = server.games.ApplyMove(
-            messages.ApplyMoveRequest(state=state, moves=[{"move": legal.move}], seed=turn)
+            messages.ApplyMoveRequest(state=state, moves=moves, seed=turn)
         )
         assert applied.events
         assert all(event.WhichOneof("event") == game for event in applied.events)
         assert all(event.kind and event.description for event in applied.events)
         state = applied.state
+        to_act = list(applied.seats_to_act)
     assert not listed.moves
     assert not listed.seats_to_act
     assert applied.finished

@@ -124,8 +124,10 @@ def run(settings: Settings, handlers: Sequence[grpc.GenericRpcHandler] = ()) -> 
 async def _serve(settings: Settings, handlers: Sequence[grpc.GenericRpcHandler]) -> None:
     try:
         server = Server(settings, handlers)
-    except RuntimeError as error:
-        raise SystemExit(f"cannot listen on {settings.listen}: {error}") from None
+    except RuntimeError:  # gRPC's words tell no more
+        raise SystemExit(
+            f"cannot listen on {settings.listen}: it is taken, or no address of this machine"
+        ) from None
     loop = asyncio.get_running_loop()
     told_to_stop = asyncio.Event()
     signals = (signal.SIGTERM, signal.SIGINT)

@@ -5,6 +5,7 @@ for each thing wrong: the name of the field and what is the matter with it.
 """
 
 import io
+import os
 import random
 import sys
 from collections.abc import Sequence
@@ -32,7 +33,7 @@ from aleator.search.games.base import parse_option, read_model
 from aleator.search.limits import parse_duration
 from aleator.service import convert
 from aleator.service.cli.play import Opponent, PersonLeft, Play
-from aleator.service.cli.report import candidates_report, games_table, match_report
+from aleator.service.cli.report import candidates_report, games_report, match_report, show
 from aleator.service.cli.think import think
 from aleator.service.drawing.rendering import find_drawing
 from aleator.service.settings import Settings
@@ -109,11 +110,14 @@ def aleator(
 @app.command()
 def serve(
     listen: Annotated[
-        str, typer.Option(help="HOST:PORT to listen on; port 0 takes a free one.")
+        str,
+        typer.Option(metavar="HOST:PORT", help="Where to listen; port 0 takes a free one."),
     ] = Settings.model_fields["listen"].default,
 ) -> None:
     """Serve games and moves over gRPC, until SIGTERM."""
     settings = read_model(Settings, {"listen": listen})
+    # gRPC would log lines of its own for what is told in plain words, such as a taken port.
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     # Only a server needs gRPC.
     from aleator.service.server import run
 
@@ -128,17 +132,24 @@ def games(json: Json = False) -> None:
         listed = [convert.write_game(codec) for codec in codecs]
         typer.echo(MessageToJson(ListGamesResponse(games=listed)))
     else:
-        Console().print(games_table(codecs))
+        show(games_report(codecs))
 
 
-@app.command()
+@app.command(context_settings={"allow_extra_args": True})
 def suggest(
-    notation: Annotated[str, typer.Argument(help="A position, complete or as a seat sees it.")],
+    context: typer.Context,
+    notation: Annotated[
+        str,
+        typer.Argument(
+            metavar="NOTATION", help="A position, complete or as a seat sees it, in quotes."
+        ),
+    ],
     seat: Annotated[
         int | None, typer.Option(help="Seat to play for. Default: the one to act.")
     ] = None,
     time: Annotated[
-        str | None, typer.Option(help="Time to search at most, such as 1s or 50ms.")
+        str | None,
+        typer.Option(metavar="DURATION", help="Time to search at most, such as 1s or 50ms."),
     ] = None,
     simulations: Annotated[
         int | None, typer.Option(help="Simulated games to search at most.")
@@ -157,11 +168,13 @@ def suggest(
 
     Without limits the search takes one second. Ctrl-C ends it with what it has.
     """
+    if context.args:
+        raise InvalidInput.at("notation", f"must be in quotes: '{notation} ...'")
     position = Position.parse(notation)
     limits = Limits(None if time is None else parse_duration(time), simulations, threads)
     analysis = think(
         Console(stderr=True),
-        "Searching",
+        "Searching; Ctrl-C ends it with what it has",
         Engine(),
         position,
         seat,
@@ -172,12 +185,12 @@ def suggest(
     if json:
         typer.echo(MessageToJson(convert.write_analysis(analysis)))
     else:
-        Console().print(candidates_report(analysis, position))
+        show(candidates_report(analysis, position))
 
 
 @app.command()
 def play(
-    game: Annotated[str, typer.Argument(help="Id of the game, such as roygbiv.")],
+    game: Annotated[str, typer.Argument(metavar="GAME", help="Id of the game, such as roygbiv.")],
     seat: Annotated[
         list[int] | None,
         typer.Option(help="A seat that a person plays, from 0; may be repeated. Default: 0."),
@@ -187,7 +200,9 @@ def play(
     ] = False,
     players: Players = None,
     option: GameOptions = None,
-    time: Annotated[str, typer.Option(help="Time that the engine takes for a move.")] = "1s",
+    time: Annotated[
+        str, typer.Option(metavar="DURATION", help="Time that the engine takes for a move.")
+    ] = "1s",
     level: Level = None,
     seed: Seed = None,
 ) -> None:
@@ -210,9 +225,11 @@ def play(
 
 @app.command()
 def match(
-    a: Annotated[str, typer.Argument(help="A bot: random, greedy or engine:sims=1000.")],
-    b: Annotated[str, typer.Argument(help="The other bot, such as engine:time=50ms.")],
-    game: Annotated[str, typer.Option(help="Id of the game.")] = "roygbiv",
+    a: Annotated[
+        str, typer.Argument(metavar="A", help="A bot: random, greedy or engine:sims=1000.")
+    ],
+    b: Annotated[str, typer.Argument(metavar="B", help="The other bot, such as engine:time=50ms.")],
+    game: Annotated[str, typer.Option(metavar="GAME", help="Id of the game.")] = "roygbiv",
     pairs: Annotated[
         int, typer.Option(help="Pairs of games: the same dice, the seats swapped.")
     ] = 100,
@@ -243,7 +260,7 @@ def match(
     if json:
         typer.echo(dumps(asdict(result)))
     else:
-        Console().print(match_report(result))
+        show(match_report(result))
     if result.partial:
         raise typer.Exit(INTERRUPTED)
 

@@ -73,11 +73,10 @@ class GeneratorDrawing(Drawing):
 
     game: ClassVar[str] = "generator"
     move_help: ClassVar[str] = (
-        "gr gry  moves the stack on GR to GRY (gr gry top: its top piece), enter s, pass\n"
-        "A node is named by its colours from the outside in: GRY is the yellow node of GR, the red"
-        " one\nof the green branch. Green is at the top left, red at the top right, yellow at the"
-        " bottom right,\nblue at the bottom left. GR is in the middle of GRG, GRR, GRY and GRB;"
-        " these are in the middle\nof theirs."
+        "gr gry  moves the stack on GR to GRY (gr gry top: its top piece)\nenter s    pass\n"
+        "A node is named by its colours from the outside in: GRY is the yellow node of GR, the\n"
+        "red one of the green branch. Around a node are its four: green at the top left,\n"
+        "red at the top right, yellow at the bottom right, blue at the bottom left."
     )
 
     def draw(self, scene: Scene) -> RenderableType:
@@ -196,7 +195,8 @@ def _nodes() -> dict[tuple[int, int], str]:
 @cache
 def _grounds() -> dict[tuple[int, int], Style]:
     """What is behind each line and column: the ground of the smallest panel there."""
-    grounds = dict.fromkeys(product(range(len(LINES)), repeat=2), BETWEEN)
+    lines = range(len(LINES))
+    grounds = {(line, column): BETWEEN for line in lines for column in lines}
     for (line, column), node in _nodes().items():  # larger panels come first
         reach = REACH[len(node)]
         if reach:

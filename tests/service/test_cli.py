@@ -2,8 +2,10 @@
 
 import io
 import json
+import math
 import random
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -35,6 +37,36 @@ def test_games_lists_roygbiv() -> None:
     assert "roygbiv" in run("games").stdout
     listed = json.loads(run("games", "--json").stdout)["games"]
     assert [game["seatCounts"] for game in listed if game["game"] == "roygbiv"] == [[2, 3, 4, 6]]
+
+
+def test_games_lists_whole_values_and_choices_in_80_columns() -> None:
+    lines = run("games").stdout.splitlines()
+    assert all(line == line.rstrip() and len(line) <= 80 for line in lines)
+    words = " ".join(" ".join(lines).split())
+    assert 'mode default "simultaneous"; of "simultaneous", "sequential"' in words
+    assert "max_rolls default 2000" in words
+    assert "…" not in words
+
+
+def test_tables_have_no_trailing_blanks_and_seeds_a_line_of_their_own(opening: str) -> None:
+    suggested = run("suggest", opening, *SEARCH).stdout.splitlines()
+    assert suggested[-1] == "seed: 7"
+    matched = run("match", "random", "greedy", "--pairs", "1", "--seed", "12345").stdout
+    assert matched.splitlines()[-1].split() == ["seed", "12345"]
+    assert all(line == line.rstrip() for line in [*suggested, *matched.splitlines()])
+
+
+def test_suggest_marks_what_may_be_as_good(opening: str) -> None:
+    lines = run("suggest", opening, *SEARCH).stdout.splitlines()
+    analysis = json.loads(run("suggest", opening, *SEARCH, "--json").stdout)
+    first, *others = (candidate["estimate"] for candidate in analysis["candidates"][:10])
+    tied = [
+        first["winShares"][0] - other["winShares"][0]
+        <= math.hypot(first["standardError"], other["standardError"])
+        for other in others
+    ]
+    rows = lines[lines.index("") + 3 :][:10]
+    assert [row.strip().startswith("≈") for row in rows] == [False, *tied]
 
 
 def test_suggest_tells_people_the_candidates(opening: str) -> None:
@@ -113,6 +145,7 @@ def test_wrong_input_is_told_line_by_line(
             "time: must be like 1s, 50ms or 1m30s, not '500'",
         ),
         (["suggest", "OPENING", "--seat", "1"], "seat: must be 0, which is to act, not 1"),
+        (["suggest", "roygbiv", "board", "-"], "notation: must be in quotes: 'roygbiv ...'"),
         (["match", "random", "engine:sims=x"], "b.sims: must be an integer, not 'x'"),
     ],
 )
@@ -267,7 +300,7 @@ def test_hidden_hands_stay_hidden_though_the_bots_moves_are_told(
     table = Table(monkeypatch, [1], {"players": 3}, "riviera")
     assert_bots_tell_nothing(table)
     shown = table.screen.getvalue()
-    for words in "Bot 0 played", "Bot 2 played", "You played", "swapped two cards with":
+    for words in "Bot 0 played", "Bot 2 played", "You played":
         assert words in shown
     if "swapped two cards with You" in shown:
         assert "You gave" in shown
@@ -277,11 +310,36 @@ def test_hidden_hands_stay_hidden_though_the_bots_moves_are_told(
         assert len(scene.before) == len(scene.events)
 
 
+def test_serve_on_a_taken_port_ends_with_one_line() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        command = [sys.executable, "-m", "aleator.service.cli", "serve", "--listen", address]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 1
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"cannot listen on {address}: ")
+
+
+@pytest.mark.parametrize("game", game_ids())
+def test_people_are_told_their_moves_and_what_they_know(
+    game: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {"max_rolls": 8} if game == "generator" else {}
+    table = Table(monkeypatch, [0], options, game, answers=["help", "moves", "position"])
+    _, helped, listed, told, *_ = table.screen.getvalue().split("Your move (or help): \n")
+    observation = Position.parse(told.splitlines()[0].strip("'"))
+    assert observation == observation.observe(0)
+    moves = [move.notation for move in observation.moves(0)]
+    assert f"as the engine writes it: {moves[-1]}" in helped
+    words = listed.split()
+    assert all(move in words for move in moves)
+
+
 def test_play_works_through_a_pipe() -> None:
     command = [sys.executable, "-m", "aleator.service.cli", "play", "roygbiv"]
     result = subprocess.run(
         [*command, "--time", "10ms", "--seed", "3"],
-        input="help\nhint\n8 d4\nquit\n",
+        input="help\nhint\nposition\nmoves\n8 d4\nquit\n",
         capture_output=True,
         text=True,
         timeout=30,

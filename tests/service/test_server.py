@@ -93,7 +93,7 @@ def test_an_address_in_use_is_an_error(server: ServerProcess) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode == 1
     assert done.stdout == ""
-    assert f"cannot listen on {server.address}" in done.stderr
+    assert f"cannot listen on {server.address}: it is taken" in done.stderr
 
 
 @pytest.mark.parametrize("address", ["[::]:0", "localhost:65535", "127.0.0.1:50051"])

@@ -11,8 +11,10 @@ import random
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from rich.console import Console
+from rich.columns import Columns
+from rich.console import Console, RenderableType
 from rich.markdown import Markdown
+from rich.table import Table
 from rich.text import Text
 
 from aleator.search import Analysis, Engine, Limits, Move, Position, StopReason
@@ -24,7 +26,11 @@ from aleator.service.drawing import Drawing, Scene
 
 HINTS_SHOWN = 3
 ERASE_SCROLLED = "\x1b[3J"  # what `Console.clear` leaves
-COMMANDS = "hint: what the engine would play    rules: how the game goes    quit: leave it"
+DESCRIBED_MOVES = 20  # a longer list has the notations only
+COMMANDS = (
+    "moves: all legal moves    hint: what the engine would play\n"
+    "position: what you know, for `aleator suggest`    rules: how the game goes    quit: leave it"
+)
 
 
 class PersonLeft(Exception):
@@ -200,23 +206,37 @@ class Play:
         whose = "Your" if len(self.people) == 1 else f"{self.names[seat]}, your"
         while True:
             answer = self._read(f"{whose} move (or help): ")
-            match answer.lower():
-                case "":
-                    continue
-                case "q" | "quit" | "exit":
-                    raise PersonLeft
-                case "?" | "h" | "help":
-                    self.console.print(Text(f"{self.drawing.move_help}\n{COMMANDS}"))
-                case "rules":
-                    self.console.print(Markdown(self.position.codec.rules_markdown()))
-                case "hint":
-                    self.console.print(_hint(self._analyse("Looking for a hint", seat)))
-                case _:
-                    try:
-                        return self.position.find_move(self.drawing.read_move(answer), seat)
-                    except InvalidInput as error:
-                        for _, message in error.violations:
-                            self.console.print(Text(message, style="red"))
+            if not answer or self._obey(answer.lower(), seat):
+                continue
+            try:
+                return self.position.find_move(self.drawing.read_move(answer), seat)
+            except InvalidInput as error:
+                for _, message in error.violations:
+                    self.console.print(Text(message, style="red"))
+
+    def _obey(self, command: str, seat: int) -> bool:
+        """Do what a person asked for instead of a move; tell whether it was a command."""
+        match command:
+            case "q" | "quit" | "exit":
+                raise PersonLeft
+            case "?" | "h" | "help":
+                example = self.position.moves(seat)[-1].notation
+                self.console.print(
+                    Text(f"{self.drawing.move_help}\nor as the engine writes it: {example}")
+                )
+                self.console.print(Text(COMMANDS))
+            case "moves":
+                self.console.print(_move_list(self.position.moves(seat)))
+            case "position":
+                notation = self.position.observe(seat).notation
+                self.console.print(Text(f"'{notation}'"), soft_wrap=True)
+            case "rules":
+                self.console.print(Markdown(self.position.codec.rules_markdown()))
+            case "hint":
+                self.console.print(_hint(self._analyse("Looking for a hint", seat)))
+            case _:
+                return False
+        return True
 
     def _read(self, prompt: str) -> str:
         try:
@@ -237,6 +257,16 @@ class Play:
         if shares[person]:
             return Text(f"You share the win, {scores}.", style="bold yellow")
         return Text(f"{winners} won, {scores}.", style="bold red")
+
+
+def _move_list(moves: Sequence[Move]) -> RenderableType:
+    """All moves, and what they do if they are few."""
+    if len(moves) > DESCRIBED_MOVES:
+        return Columns([Text(move.notation) for move in moves], padding=(0, 3))
+    described = Table.grid(padding=(0, 3))
+    for move in moves:
+        described.add_row(Text(move.notation, style="bold"), Text(move.description))
+    return described
 
 
 def _thought(analysis: Analysis, *, tell_chances: bool) -> Text:

@@ -10,6 +10,7 @@ pipe they follow one another, so a program can play a game too.
 import random
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from rich.columns import Columns
 from rich.console import Console, RenderableType
@@ -44,6 +45,13 @@ class Opponent:
     engine: Engine
     limits: Limits
     level: int | None = None
+
+
+class News(NamedTuple):
+    """What happened, and where the game stood before, as the person who is told saw it."""
+
+    event: GameEvent
+    before: Position
 
 
 class Play:
@@ -87,9 +95,7 @@ class Play:
         self._viewer = self.people[0] if len(self.people) == 1 else None
         # What to point out to each person, or to who watches: all that happened since the person's
         # last move.
-        self._news: dict[int | None, list[GameEvent]] = {
-            person: [] for person in self.people or (None,)
-        }
+        self._news: dict[int | None, list[News]] = {person: [] for person in self.people or (None,)}
         self._thoughts: dict[int, Text] = {}
 
     def _name(self, seat: int) -> str:
@@ -107,9 +113,11 @@ class Play:
                 if seen or person in moves:
                     news.clear()
             moved = moves
-            self.position, events = self.position.apply(moves, seed=self.chance.getrandbits(64))
-            for news in self._news.values():
-                news.extend(events)
+            before = self.position
+            self.position, events = before.apply(moves, seed=self.chance.getrandbits(64))
+            for person, news in self._news.items():
+                view = before if person is None else before.observe(person)
+                news.extend(News(event, view) for event in events)
         self._show_end()
         self.console.print(self._result())
 
@@ -165,12 +173,13 @@ class Play:
             self._wipe()
         self._show(view, min(self._news.values(), key=len))
 
-    def _show(self, view: Position, news: Sequence[GameEvent]) -> None:
+    def _show(self, view: Position, news: Sequence[News]) -> None:
         scene = Scene(
             state=view.record,
             options=view.options,
             names=self.names,
-            events=[event.record for event in news],
+            events=[told.event.record for told in news],
+            before=[] if self._viewer is None else [told.before.record for told in news],
             seat=self._viewer,
         )
         self.console.clear()
@@ -181,9 +190,11 @@ class Play:
     def _think(self, seat: int) -> Move:
         opponent = self.opponent
         analysis = self._analyse(f"{self.names[seat]} is thinking", seat, opponent.level)
-        # From how a bot sees its chances people could tell what it holds.
-        open_hands = all(self.position.observe(person).is_full for person in self.people)
-        self._thoughts[seat] = _thought(analysis, tell_chances=open_hands)
+        # From how a bot sees its chances people could tell what it holds, and from how much it
+        # searched whether it had a choice.
+        self._thoughts.pop(seat, None)
+        if all(self.position.observe(person).is_full for person in self.people):
+            self._thoughts[seat] = _thought(analysis)
         return analysis.best_move
 
     def _analyse(self, message: str, seat: int, level: int | None = None) -> Analysis:
@@ -269,10 +280,8 @@ def _move_list(moves: Sequence[Move]) -> RenderableType:
     return described
 
 
-def _thought(analysis: Analysis, *, tell_chances: bool) -> Text:
+def _thought(analysis: Analysis) -> Text:
     """What an opponent made of its position, in a line."""
-    if not tell_chances:
-        return Text(f"tried {analysis.statistics.simulations:,} games.", style="dim")
     if analysis.estimate is None:
         return Text("had only one move.", style="dim")
     return Text.assemble(

@@ -24,6 +24,9 @@ class Scene:
         What to call each seat.
     events
         Records of the public events to point out, oldest first.
+    before
+        For each of these events, what the seat saw before the moves that it came of; empty if that
+        is not known.
     seat
         The seat in question: that of the person who looks, or the one that a highlighted move is
         of; None if there is none.
@@ -33,6 +36,7 @@ class Scene:
     options: Record
     names: Sequence[str]
     events: Sequence[Record] = ()
+    before: Sequence[Record] = ()
     seat: int | None = None
 
 

@@ -1,7 +1,8 @@
 """Riviera drawn as rows of coloured cards below the dice.
 
 Cards and dice carry their letter, ``r12``, so that a picture without colours tells the same story;
-hidden cards are ``?``. The seats that are to act are pointed at, and the Start token is ``●``.
+hidden cards are ``?``. The seats that are to act are pointed at, and the Start token is ``●``. What
+happened since the person's last move stands below, a line for each roll of the dice.
 """
 
 import re
@@ -35,6 +36,19 @@ from aleator.service.drawing.riviera_svg import (
 HIDDEN = Style(color="#d0d0d0", bgcolor="#505050")
 FACES = " ⚀⚁⚂⚃⚄⚅"
 CARD = r"[rgpbo](?:1[0-2]|[1-9])"
+EVENT_WORDS = {
+    "played": "played ",
+    "used_last_chance": "used the Last Chance",
+    "crashed": "crashed",
+    "stopped": "stopped with ",
+    "went_on": "went on",
+    "passed": "passed",
+    "turned": "turned ",
+    "reserved": "reserved ",
+    "added_golden": "added the golden die",
+    "swapped": "swapped two cards with ",
+    "redrew": "discarded two cards for two of the pile",
+}
 WORDS = {"lc": "last_chance", "chance": "last_chance", "last chance": "last_chance"}
 
 
@@ -49,7 +63,10 @@ class RivieraDrawing(Drawing):
 
     def draw(self, scene: Scene) -> RenderableType:
         """Picture of a scene, with all that the person may know."""
-        return Group(*_header(scene), Text(), _seats(scene), Text(), *_table(scene))
+        story = list(_story(scene))
+        if story:
+            story.insert(0, Text())
+        return Group(*_header(scene), Text(), _seats(scene), Text(), *_table(scene), *story)
 
     def svg(self, scene: Scene, highlight: Record | None = None) -> str:
         """The scene as an SVG document; `highlight` is a typed move of the seat in question."""
@@ -165,3 +182,71 @@ def _table(scene: Scene) -> Iterator[Text]:
     yield Text.assemble("Pile  ", (str(scene.state["pile_size"]), "bold"))
     if discard["cards"] or discard.get("hidden_count"):
         yield Text("Discarded  ").append(_cards(discard["cards"], discard.get("hidden_count", 0)))
+
+
+def _story(scene: Scene) -> Iterator[Text]:
+    """What happened lately, a line for what came of the same dice."""
+    told: list[Text] = []
+    for number, event in enumerate(scene.events):
+        ((kind, happened),) = event.items()
+        if kind in {"rolled", "round_ended"} and told:
+            yield _line(told)
+            told = []
+        if kind == "rolled":
+            told = [Text("rolled ").append(Text(" ").join(map(_die, happened["dice"])))]
+        elif kind == "round_ended":
+            scores = zip(scene.names, happened["scores"], strict=True)
+            listed = ", ".join(f"{name} {score}" for name, score in scores)
+            yield Text(f"The round is over: {listed}", "bold")
+        elif kind == "finished":
+            winners = " and ".join(scene.names[seat] for seat in happened.get("grand_slam", ()))
+            if winners:
+                told.append(Text(f"Grand Slam by {winners}", "bold"))
+        elif kind != "dealt":
+            name = Text(scene.names[happened["seat"]], "bold")
+            told.append(name.append(" ").append(_told(scene, number, kind, happened)))
+    # The last dice lie on the table: nothing came of them yet.
+    if told and "rolled" not in scene.events[-1]:
+        yield _line(told)
+
+
+def _line(told: Sequence[Text]) -> Text:
+    return Text(" · ", "dim").join(told)
+
+
+def _told(scene: Scene, number: int, kind: str, happened: Mapping[str, Any]) -> Text:
+    """What a seat did, in a few words and colours."""
+    text = Text(EVENT_WORDS[kind])
+    seats = [happened["seat"]]
+    match kind:
+        case "played":
+            text.append(_cards([happened["card"]]))
+        case "stopped":
+            text.append(f"★{happened.get('stars', 0)}")
+        case "passed" if "card" in happened:
+            text = Text("made no use of ").append(_cards([happened["card"]]))
+        case "turned":
+            values = f" from {happened['from_value']} to {happened['to_value']}"
+            text.append(f" {happened['die']} ", _style(happened["die"])).append(values)
+        case "reserved":
+            text.append(_colour(happened["die"]))
+        case "swapped":
+            seats.append(happened["opponent"])
+            text.append(scene.names[happened["opponent"]])
+    if kind in {"swapped", "redrew"}:
+        text.append(_exchanged(scene, number, seats))
+    return text
+
+
+def _exchanged(scene: Scene, number: int, seats: Sequence[int]) -> Text:
+    """Which cards the person gave and got by an event, if the person took part in it."""
+    if scene.seat is None or scene.seat not in seats or not scene.before:
+        return Text()
+    views = [*scene.before[number:], scene.state]
+    # The events of one move come of one view.
+    after = next(view for view in views if view != views[0])
+    old, new = (view["hands"][scene.seat]["cards"] for view in (views[0], after))
+    given = [card for card in old if card not in new]
+    got = [card for card in new if card not in old]
+    text = Text(": ").append(scene.names[scene.seat], "bold")
+    return text.append(" gave ").append(_cards(given)).append(" and got ").append(_cards(got))

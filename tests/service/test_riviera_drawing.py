@@ -1,6 +1,7 @@
 """Pictures of Riviera: what they show, and that they are sound whatever the position."""
 
 import random
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -19,11 +20,13 @@ NOTATION = (
 )
 
 
-def scene_of(position, seat=None):
+def scene_of(position, seat=None, events=(), before=()):
     return Scene(
         state=position.record,
         options=position.options,
         names=NAMES[: position.seats],
+        events=events,
+        before=before,
         seat=seat,
     )
 
@@ -55,6 +58,67 @@ def test_text():
     assert any("You" in line and "r4   g2   g8" in line for line in lines)
     assert any("has reserved blue" in line and "★5" in line for line in lines)
     assert any("Bot <1> ●" in line and line.count("?") == 8 for line in lines)
+
+
+def story(scene):
+    """What is told below the picture of the same scene without events."""
+    plain = replace(scene, events=(), before=())
+    return drawn(scene).removeprefix(drawn(plain)).split()
+
+
+def test_text_tells_what_happened():
+    rolled = {"rolled": {"dice": [{"colour": "r", "value": 2}, {"colour": "*", "value": 5}]}}
+    told = {
+        "You played r12": {"played": {"seat": 0, "card": "r12"}},
+        "Bot <1> used the Last Chance": {"used_last_chance": {"seat": 1}},
+        "You crashed": {"crashed": {"seat": 0}},
+        "You stopped with ★4": {"stopped": {"seat": 0, "stars": 4}},
+        "Bot <1> went on": {"went_on": {"seat": 1}},
+        "You passed": {"passed": {"seat": 0}},
+        "You made no use of r10": {"passed": {"seat": 0, "card": "r10"}},
+        "You turned * from 6 to 1": {
+            "turned": {"seat": 0, "die": "*", "from_value": 6, "to_value": 1}
+        },
+        "You reserved red": {"reserved": {"seat": 0, "die": "r"}},
+        "You added the golden die": {"added_golden": {"seat": 0}},
+        "You swapped two cards with Bot <1>": {"swapped": {"seat": 0, "opponent": 1}},
+        "You discarded two cards for two of the pile": {"redrew": {"seat": 0}},
+        "rolled r2 ⚁ *5 ⚄": rolled,
+        "The round is over: You 3, Bot <1> 0": {"round_ended": {"scores": [3, 0]}},
+        "Grand Slam by Bot <1>": {"finished": {"scores": [3, 0], "grand_slam": [1]}},
+    }
+    position = Position.parse(NOTATION)
+    for words, event in told.items():
+        events = [event, {"went_on": {"seat": 1}}]
+        lines = " ".join(story(scene_of(position, events=events)))
+        assert lines.removesuffix("Bot <1> went on").removesuffix(" · ").strip() == words
+    # The dice rolled last are on the table.
+    assert not story(scene_of(position, events=[rolled]))
+
+
+SWAP = (
+    "riviera 1.1 powers 0 0 r2g2p2b2 - 0:in:r3r4:r10:power@r10,0:in:g3g4:g8,0:in:p3p4:p8"
+    " hand_size=3"
+)
+
+
+@pytest.mark.parametrize(
+    ("seat", "cards"),
+    [
+        (0, ": You gave r3 r4 and got g3 g4"),
+        (1, ": Bot <1> gave g3 g4 and got r3 r4"),
+        (2, ""),
+        (None, ""),
+    ],
+)
+def test_only_the_two_seats_of_a_swap_are_told_its_cards(seat, cards):
+    before = Position.parse(SWAP)
+    after, events = before.apply({0: before.find_move("swap:1:r3,r4")}, seed=1)
+    views = [before, after] if seat is None else [before.observe(seat), after.observe(seat)]
+    records = [event.record for event in events]
+    scene = scene_of(views[1], seat, records, [views[0].record] * len(records))
+    assert " ".join(story(scene)) == f"You swapped two cards with Bot <1>{cards}"
+    assert "gave" not in story(replace(scene, before=()))
 
 
 def test_svg():

@@ -56,7 +56,7 @@ def _searches(position: Position, threads: int) -> Probe:
     seeds = count()
 
     def batch() -> int:
-        engine.suggest(position, seat, limits, seed=next(seeds))
+        engine.suggest(position, seat, limits, seed=next(seeds), candidates=1)
         return SIMULATIONS
 
     return lambda: {f"simulations, {threads} thread{'s' * (threads > 1)}": _rate(batch)}

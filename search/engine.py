@@ -335,8 +335,10 @@ class _Task:
         if len(self.searches) == 1:
             run(0)
         elif self.searches:
-            with ThreadPoolExecutor(len(self.searches)) as pool:
-                list(pool.map(run, range(len(self.searches))))
+            with ThreadPoolExecutor(len(self.searches) - 1) as pool:
+                others = pool.map(run, range(1, len(self.searches)))
+                run(0)
+                list(others)
 
     def stop_reason(self) -> StopReason | None:
         """Why the search is over, or None if it can go on."""

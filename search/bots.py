@@ -74,7 +74,11 @@ class GreedyBot(Bot):
 
 
 class EngineSettings(BaseModel):
-    """What may stand after ``engine:``; left out means no limit, one thread, full strength."""
+    """What may stand after ``engine:``; left out means no limit, one thread, full strength.
+
+    From `knowledge` on they are for measuring what the parts of the search are worth, and left out
+    mean what suits the game.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
@@ -82,6 +86,19 @@ class EngineSettings(BaseModel):
     time: str | None = None
     threads: int = 1
     level: int | None = None
+    knowledge: bool = True
+    exploration: float | None = None
+    widening_base: float | None = None
+    widening_factor: float | None = None
+    prior_visits: float | None = None
+    paired: bool | None = None
+
+    @property
+    def tuning(self) -> dict[str, float]:
+        """The parameters of the search that are set."""
+        names = ("exploration", "widening_base", "widening_factor", "prior_visits", "paired")
+        values = self.model_dump(include=set(names), exclude_none=True)
+        return {name: values[name] for name in names if name in values}
 
 
 class EngineBot(Bot):
@@ -111,7 +128,7 @@ class EngineBot(Bot):
         if settings.level is not None:
             level_settings(settings.level)
         self._level = settings.level
-        self._engine = Engine()
+        self._engine = Engine(knowledge=settings.knowledge, tuning=settings.tuning)
 
     def choose(self, position: Position, seat: int, seed: int) -> Move:
         """Choose a move."""

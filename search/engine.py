@@ -16,7 +16,7 @@ import math
 import random
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,7 +36,6 @@ from aleator.search.position import Move, Position, pick_seed
 
 DEFAULT_TIME = 1.0  # seconds, of a search without limits
 DEFAULT_MEMORY = 256 * 2**20
-EXPLORATION = 0.7
 UNLIMITED = 2**63 - 1
 STRONGEST = 10
 BYTES_A_SIMULATION = 1024  # more than a tree grows by; reserving less is quicker
@@ -53,6 +52,12 @@ class Engine:
     ----------
     memory : int
         Cap of the trees of one search, in bytes, shared by its threads.
+    knowledge : bool
+        Whether to use what the games know about good play: their priors, evaluation
+        and tuning. Without it all moves are alike, and playouts uniformly random.
+    tuning : mapping, optional
+        Parameters of the search that differ from the game's, as `Tuning` in
+        `ext/core/game.pxd` has them: for measuring what they are worth.
 
     Raises
     ------
@@ -60,10 +65,18 @@ class Engine:
         If the memory is less than a megabyte.
     """
 
-    def __init__(self, *, memory: int = DEFAULT_MEMORY) -> None:
+    def __init__(
+        self,
+        *,
+        memory: int = DEFAULT_MEMORY,
+        knowledge: bool = True,
+        tuning: Mapping[str, float] | None = None,
+    ) -> None:
         if memory < 2**20:
             raise InvalidInput.at("memory", f"must be at least {2**20} bytes, not {memory}")
         self.memory = memory
+        self.knowledge = knowledge
+        self.tuning = {} if tuning is None else dict(tuning)
         self._running: set[StopFlag] = set()
         self._lock = threading.Lock()
 
@@ -228,7 +241,7 @@ class Engine:
             deadline=UNLIMITED if seconds is None else start + round(seconds * 1e9),
             simulations=min((cap for cap in caps if cap is not None), default=UNLIMITED),
             threads=limits.threads,
-            memory=self.memory,
+            engine=self,
             margin=strength.margin,
             candidates=candidates,
             stop=StopFlag() if stop is None else stop,
@@ -288,7 +301,7 @@ class _Task:
         deadline: int,
         simulations: int,
         threads: int,
-        memory: int,
+        engine: Engine,
         margin: float,
         candidates: int | None,
         stop: StopFlag,
@@ -318,8 +331,11 @@ class _Task:
                     codes,
                     seed=seed,
                     stream=index,
-                    exploration=EXPLORATION,
-                    memory=min(memory // threads, BYTES_A_SIMULATION * (target + len(codes))),
+                    knowledge=engine.knowledge,
+                    tuning=engine.tuning,
+                    memory=min(
+                        engine.memory // threads, BYTES_A_SIMULATION * (target + len(codes))
+                    ),
                 )
                 for index, target in enumerate(self.targets)
             ]

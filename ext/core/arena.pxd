@@ -16,15 +16,14 @@ cdef enum:
     SIZES = 16  # edge blocks have at most 2^15 cells
 
 
-# One cell. The four 32-bit fields come first, so that availability and visits
-# of an edge share its cache line with the move they belong to.
+# One cell. The mean of an edge is total * inverse_root^2, so that it needs no field.
 cdef struct Edge:
     uint32_t move  # the move, or the code of what was observed of a chance event
     uint32_t child  # cell of the node behind it, 0 for none yet
     uint32_t visits
     uint32_t availability  # times the move was legal when its node was visited
     double total  # sum of the acting seat's win shares
-    float mean  # total / visits
+    float prior  # how good the move looked when the edge was made
     float inverse_root  # 1 / sqrt(visits)
 
 
@@ -34,7 +33,8 @@ cdef struct Node:
     uint32_t count  # edges in use
     uint32_t size  # the block has 2^size cells; meaningless while edges is 0
     uint32_t unseen  # cell of the node after a move the searching seat does not see
-    uint32_t[4] unused
+    uint32_t visits  # times a seat chose among its edges
+    uint32_t[3] unused
 
 
 cdef struct Arena:

@@ -28,6 +28,20 @@ cdef enum:
     FINISHED = 0  # and when the game is over
 
 
+# How the search uses a game's knowledge; what suits a game is found in matches. The search
+# scores a move `mean + exploration * sqrt(ln availability / visits)`, and a node tries its moves
+# from the best prior down, `widening_base + widening_factor * sqrt(visits of the node)` of them.
+cdef struct Tuning:
+    float exploration  # in win shares
+    float widening_base
+    float widening_factor
+    # With B for this: a move scores `B / (B + visits)` times its prior's distance from the best
+    # prior less, so that looks matter as much as B simulations. 0: they set the order only.
+    float prior_visits
+    # The k-th simulation of each root move meets the same hidden things and the same luck.
+    bint paired
+
+
 cdef class Game
 
 
@@ -40,6 +54,7 @@ cdef class Game:
     cdef readonly int seats
     cdef readonly int move_space  # moves are numbered 0..move_space-1
     cdef size_t state_size
+    cdef Tuning tuning
 
     # The rules, for the search.
     cdef void start(self, void* state, int start_seat) noexcept nogil
@@ -60,6 +75,9 @@ cdef class Game:
 
     # What a position is worth.
     cdef void playout(self, void* state, Random* random) noexcept nogil
+    cdef bint priors(
+        self, const void* state, int seat, const uint32_t* moves, int count, float* values
+    ) noexcept nogil
     cdef void evaluate(
         self, void* state, Random* random, float* win_shares, float* scores
     ) noexcept nogil

@@ -81,6 +81,10 @@ cdef class State:
 cdef class Game:
     """Rules of one game under one set of options; see the module's `.pxd`."""
 
+    def __cinit__(self):
+        self.tuning.exploration = 0.7
+        self.tuning.widening_base = MAX_MOVES
+
     cdef void start(self, void* state, int start_seat) noexcept nogil:
         """Set up a zeroed struct; `start_seat` -1 has chance choose the first seat."""
 
@@ -145,10 +149,23 @@ cdef class Game:
                 self.apply(state, seat, moves[below(random, count)])
             actors = self.actors(state)
 
+    cdef bint priors(
+        self, const void* state, int seat, const uint32_t* moves, int count, float* values
+    ) noexcept nogil:
+        """How good each legal move looks to `seat`; False for no opinion.
+
+        In win shares, of which only the differences count. The state is full, but what
+        the seat cannot know of it must not matter.
+        """
+        return False
+
     cdef void evaluate(
         self, void* state, Random* random, float* win_shares, float* scores
     ) noexcept nogil:
-        """Estimate the outcome of a full state, which is used up: one playout."""
+        """Estimate the outcome of a full state, which is used up: one playout.
+
+        The shares are win shares and add up to 1; the scores are final ones.
+        """
         self.playout(state, random)
         self.returns(state, win_shares)
         self.points(state, scores)
@@ -170,6 +187,57 @@ cdef class Game:
         if not 0 <= seat < self.seats:
             raise ValueError(f"seat must be 0..{self.seats - 1}, not {seat}")
         return 0
+
+    def tuning_values(self):
+        """How the search uses the game's knowledge, as a dict; see `Tuning` in `game.pxd`."""
+        return self.tuning
+
+    def move_priors(self, State state not None, int seat):
+        """How good the moves of a seat look, in the order of `legal_moves`; None for no opinion.
+
+        Raises
+        ------
+        ValueError
+            If the state is not full.
+        """
+        cdef uint32_t[MAX_MOVES] moves
+        cdef float[MAX_MOVES] values
+        cdef int count, i
+        if not self.full(self.read(state)):
+            raise ValueError("priors need a full state, this is an observation")
+        if seat not in self.seats_to_act(state):
+            raise ValueError(f"seat {seat} is not to act")
+        count = self.legal(state.data, seat, moves)
+        if not self.priors(state.data, seat, moves, count, values):
+            return None
+        return [values[i] for i in range(count)]
+
+    def evaluate_state(self, State state not None, uint64_t seed):
+        """The estimate that the search takes of a full state, once.
+
+        Returns
+        -------
+        win_shares, scores : tuple of float
+            By seat.
+
+        Raises
+        ------
+        ValueError
+            If the state is not full.
+        """
+        cdef float[MAX_SEATS] shares
+        cdef float[MAX_SEATS] scores
+        cdef State work = self.copy_state(state)
+        cdef Random random
+        if not self.full(state.data):
+            raise ValueError("an estimate needs a full state, this is an observation")
+        seed_random(&random, seed, 0)
+        with nogil:
+            self.evaluate(work.data, &random, shares, scores)
+        return (
+            tuple([shares[seat] for seat in range(self.seats)]),
+            tuple([scores[seat] for seat in range(self.seats)]),
+        )
 
     def new_game(self, uint64_t seed, start_seat=None):
         """Set up a game, its chance drawn from `seed`.

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from aleator.ext.core.game import Game, State
 
@@ -16,7 +16,8 @@ class Search:
         *,
         seed: int,
         stream: int,
-        exploration: float,
+        knowledge: bool,
+        tuning: Mapping[str, float],
         memory: int,
     ) -> None: ...
     @property

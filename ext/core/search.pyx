@@ -10,10 +10,17 @@ times an edge was available in place of its node's visits. Every seat maximises
 its own share (max^n). Where several seats act at once, none sees the others'
 choices, so each seat selects on its own statistics (decoupled UCT).
 
+What a game knows about good play enters by its priors, which set the order in
+which a node tries its moves and how many (progressive widening), by its
+evaluation, and by its tuning. Without knowledge all moves are tried once before
+any is tried twice, and states are valued by uniformly random playouts.
+
 Sources: P. Cowling, E. Powley, D. Whitehouse, "Information Set Monte Carlo Tree
 Search", IEEE TCIAIG 4 (2012); C. Luckhardt, K. Irani, "An algorithmic solution
 of n-person games", AAAI (1986); D. Perick et al., "Comparison of different
-selection strategies in MCTS for the game of Tron", IEEE CIG (2012).
+selection strategies in MCTS for the game of Tron", IEEE CIG (2012); G. Chaslot
+et al., "Progressive strategies for Monte-Carlo tree search", New Mathematics and
+Natural Computation 4 (2008), for progressive widening and priors.
 
 Limits: opponents are modelled as if they knew what the searching seat knows
 (strategy fusion); determinizations are those of the game; a pure strategy
@@ -38,7 +45,7 @@ from aleator.ext.core.arena cimport (
 from aleator.ext.core.bits cimport lowest_bit
 from aleator.ext.core.check cimport check
 from aleator.ext.core.clock cimport flag_t, get_flag, monotonic_ns, set_flag
-from aleator.ext.core.game cimport CHANCE, FINISHED, MAX_MOVES, MAX_SEATS, Game, State
+from aleator.ext.core.game cimport CHANCE, FINISHED, MAX_MOVES, MAX_SEATS, Game, State, Tuning
 from aleator.ext.core.random cimport Random, below, seed_random
 
 
@@ -56,6 +63,8 @@ cdef enum:
     VARIATION_DRAWS = 8  # determinizations tried for a principal variation
     MIN_VARIATION_VISITS = 2
     LAST_STAMP = 0x7FFFFFF0
+
+cdef float WORST = -1e30
 
 
 cdef extern from *:
@@ -129,8 +138,11 @@ cdef class Search:
     seed, stream : int
         The random stream: equal seeds and streams give equal searches; threads
         of one search share the seed and differ in the stream.
-    exploration : float
-        Factor of the exploration term of UCB.
+    knowledge : bool
+        Whether to use the game's priors, evaluation and tuning.
+    tuning : mapping
+        Values of `Tuning` that differ from the game's, or from the defaults without
+        knowledge.
     memory : int
         Cap of the tree in bytes; a tree that reached it grows no further, its
         statistics do.
@@ -140,8 +152,8 @@ cdef class Search:
     Raises
     ------
     ValueError
-        If the seat is not to act, there are no moves, or the memory is less
-        than a kilobyte a move.
+        If the seat is not to act, there are no moves, the memory is less than a
+        kilobyte a move, or there is no such tuning.
     MemoryError
         If the system refuses the memory.
     """
@@ -155,11 +167,15 @@ cdef class Search:
     cdef State work
     cdef Arena arena
     cdef Random random
-    cdef double exploration
+    cdef Tuning tuning
+    cdef bint knowledge
     cdef uint64_t seed
+    cdef uint64_t stream
     cdef uint32_t* marks  # by move: the stamp of the visit in which it was legal
     cdef uint32_t stamp
     cdef uint32_t[MAX_MOVES] root_moves
+    cdef float[MAX_MOVES] root_priors
+    cdef bint root_has_priors
     cdef int root_count
     cdef RootSums* sums  # by index of the root's edges
     cdef uint32_t[MAX_DEPTH] path  # cells of the edges passed
@@ -174,13 +190,15 @@ cdef class Search:
         *,
         uint64_t seed,
         uint64_t stream,
-        double exploration,
+        bint knowledge,
+        tuning,
         size_t memory,
     ):
         self.game = game
         self.seat = seat
-        self.exploration = exploration
+        self.knowledge = knowledge
         self.seed = seed
+        self.stream = stream
         if memory < 1024 * <size_t>len(moves):
             raise ValueError("memory must be at least a kilobyte for each move")
         self.root = game.observe_state(observation, seat)
@@ -190,9 +208,11 @@ cdef class Search:
         if self.marks == NULL or self.sums == NULL:
             raise MemoryError
         self.list_root_moves(moves)
+        self.set_tuning(tuning)
         open_arena(&self.arena, memory)
         new_node(&self.arena)
         seed_random(&self.random, seed, stream)
+        self.rate_root_moves()
 
     cdef int list_root_moves(self, moves) except -1:
         """Keep the given moves, in the order the game lists them, whatever the caller's."""
@@ -215,6 +235,24 @@ cdef class Search:
         if self.root_count == 0:
             raise ValueError("moves must be some of the legal moves, each once")
         return 0
+
+    cdef int set_tuning(self, tuning) except -1:
+        values = dict((self.game if self.knowledge else Game()).tuning_values())
+        unknown = set(tuning) - set(values)
+        if unknown:
+            raise ValueError(f"no such tuning: {sorted(unknown)}")
+        values.update(tuning)
+        self.tuning = values
+        return 0
+
+    cdef void rate_root_moves(self) noexcept nogil:
+        """Take the priors of the root's moves once: they do not depend on what is hidden."""
+        if self.knowledge:
+            memcpy(self.work.data, self.root.data, self.game.state_size)
+            self.game.determinize(self.work.data, self.seat, &self.random)
+            self.root_has_priors = self.game.priors(
+                self.work.data, self.seat, self.root_moves, self.root_count, self.root_priors
+            )
 
     def __dealloc__(self):
         close_arena(&self.arena)
@@ -284,7 +322,9 @@ cdef class Search:
         cdef int depth = 0
         cdef int actors, seat
         cdef bint added = False
-        cdef Edge* edge
+        cdef Edge* edge = self.select(ROOT, NULL, self.seat, &added)
+        if self.tuning.paired and edge != NULL:
+            seed_random(&self.random, self.seed ^ self.stream, ~<uint64_t>edge.visits)
         memcpy(state, self.root.data, self.game.state_size)
         self.game.determinize(state, self.seat, &self.random)
         while True:
@@ -296,32 +336,39 @@ cdef class Search:
             if actors == CHANCE:
                 event = self.game.chance(state, &self.random)
                 node = self.follow_event(node, self.game.observed(state, event, self.seat))
-            elif added or node == 0 or depth == MAX_DEPTH:
-                self.game.evaluate(state, &self.random, shares, scores)
-                break
-            else:
-                # The own seat first: so the root's edges are its moves.
-                seat = self.seat if actors >> self.seat & 1 else lowest_bit(actors)
-                edge = self.select(node, state, seat, &added)
-                if edge == NULL:
-                    self.memory_full = True
-                    self.game.evaluate(state, &self.random, shares, scores)
+                continue
+            # The own seat first: so the root's edges are its moves.
+            seat = self.seat if actors >> self.seat & 1 else lowest_bit(actors)
+            if depth:
+                if added or node == 0 or depth == MAX_DEPTH:
+                    self.evaluate(state, shares, scores)
                     break
-                self.path[depth] = <uint32_t>(edge - self.arena.cells)
-                self.path_seats[depth] = seat
-                depth += 1
-                move = edge.move
-                if self.game.visible(state, seat, move, self.seat):
-                    link = &edge.child
-                else:
-                    link = &node_at(&self.arena, node).unseen
-                # A node is made when its edge is passed again: most never are.
-                if link[0] == 0 and not added:
-                    link[0] = new_node(&self.arena)
-                    self.memory_full = self.memory_full or link[0] == 0
-                node = link[0]
-                self.game.apply(state, seat, move)
+                edge = self.select(node, state, seat, &added)
+            if edge == NULL:
+                self.memory_full = True
+                self.evaluate(state, shares, scores)
+                break
+            self.path[depth] = <uint32_t>(edge - self.arena.cells)
+            self.path_seats[depth] = seat
+            depth += 1
+            move = edge.move
+            if self.game.visible(state, seat, move, self.seat):
+                link = &edge.child
+            else:
+                link = &node_at(&self.arena, node).unseen
+            # A node is made when its edge is passed again: most never are.
+            if link[0] == 0 and not added:
+                link[0] = new_node(&self.arena)
+                self.memory_full = self.memory_full or link[0] == 0
+            node = link[0]
+            self.game.apply(state, seat, move)
         self.back_up(depth, shares, scores)
+
+    cdef void evaluate(self, void* state, float* shares, float* scores) noexcept nogil:
+        if self.knowledge:
+            self.game.evaluate(state, &self.random, shares, scores)
+        else:
+            Game.evaluate(self.game, state, &self.random, shares, scores)
 
     cdef uint32_t follow_event(self, uint32_t node, uint32_t code) noexcept nogil:
         """The node after a chance event of which `code` was seen; 0 beyond the tree."""
@@ -367,20 +414,24 @@ cdef class Search:
     ) noexcept nogil:
         """Choose an edge among the legal moves: an untried one, or the best by UCB.
 
-        NULL if a new edge was due and the arena is full.
+        The root needs no state. NULL if a new edge was due and the arena is full.
         """
         cdef uint32_t[MAX_MOVES] listed
         cdef uint32_t* moves = listed
         cdef uint32_t* marks = self.marks
-        cdef int count, i, rank
+        cdef int count
         cdef int tried = 0
         cdef uint32_t stamp
         cdef Edge* edge
         cdef Edge* end
         cdef Edge* best = NULL
         cdef float score
-        cdef float best_score = -1
-        cdef float exploration = <float>self.exploration
+        cdef float best_score = WORST
+        cdef float best_prior = WORST
+        cdef float exploration = self.tuning.exploration
+        cdef float prior_visits = self.tuning.prior_visits
+        cdef uint32_t visits = node_at(&self.arena, node).visits
+        node_at(&self.arena, node).visits = visits + 1
         if node == ROOT:
             moves = self.root_moves
             count = self.root_count
@@ -395,19 +446,13 @@ cdef class Search:
                 marks[edge.move] = stamp + 1
                 edge.availability += 1
                 tried += 1
+                best_prior = max(best_prior, edge.prior)
             edge += 1
-        if tried < count:
-            rank = below(&self.random, count - tried)
-            i = 0
-            while True:
-                if marks[moves[i]] == stamp:
-                    if rank == 0:
-                        break
-                    rank -= 1
-                i += 1
-            edge = new_edge(&self.arena, node, moves[i])
+        if tried < count and tried < (
+            self.tuning.widening_base + self.tuning.widening_factor * sqrtf(<float>visits)
+        ):
+            edge = self.try_move(node, state, seat, moves, count, count - tried, stamp)
             if edge != NULL:
-                edge.availability = 1
                 added[0] = True
                 return edge
             if tried == 0:
@@ -416,12 +461,61 @@ cdef class Search:
         end = edge + node_at(&self.arena, node).count
         while edge < end:
             if marks[edge.move] == stamp + 1:
-                score = edge.mean + exploration * root_log(edge.availability) * edge.inverse_root
+                score = (
+                    <float>edge.total * edge.inverse_root * edge.inverse_root
+                    + exploration * root_log(edge.availability) * edge.inverse_root
+                )
+                if prior_visits > 0:
+                    score += (
+                        prior_visits / (prior_visits + edge.visits) * (edge.prior - best_prior)
+                    )
                 if score > best_score:
                     best_score = score
                     best = edge
             edge += 1
         return best
+
+    cdef Edge* try_move(
+        self,
+        uint32_t node,
+        const void* state,
+        int seat,
+        const uint32_t* moves,
+        int count,
+        int untried,
+        uint32_t stamp,
+    ) noexcept nogil:
+        """Add an edge for the move that looks best of those marked with `stamp`.
+
+        One of them at random if the game has no opinion. NULL if the arena is full.
+        """
+        cdef float[MAX_MOVES] values
+        cdef float* priors = values
+        cdef bint known = False
+        cdef int best = -1
+        cdef int i, rank
+        cdef Edge* edge
+        if node == ROOT:
+            priors = self.root_priors
+            known = self.root_has_priors
+        elif self.knowledge:
+            known = self.game.priors(state, seat, moves, count, priors)
+        rank = 0 if known else below(&self.random, untried)
+        for i in range(count):
+            if self.marks[moves[i]] == stamp:
+                if known:
+                    if best < 0 or priors[i] > priors[best]:
+                        best = i
+                elif rank == 0:
+                    best = i
+                    break
+                else:
+                    rank -= 1
+        edge = new_edge(&self.arena, node, moves[best])
+        if edge != NULL:
+            edge.availability = 1
+            edge.prior = priors[best] if known else 0
+        return edge
 
     cdef void back_up(self, int depth, const float* shares, const float* scores) noexcept nogil:
         cdef Edge* edge
@@ -431,7 +525,6 @@ cdef class Search:
             edge = self.arena.cells + self.path[i]
             edge.visits += 1
             edge.total += shares[self.path_seats[i]]
-            edge.mean = <float>(edge.total / edge.visits)
             edge.inverse_root = 1 / sqrtf(<float>edge.visits)
         if depth:
             sums = self.sums + (self.path[0] - node_at(&self.arena, ROOT).edges)

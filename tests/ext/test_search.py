@@ -22,7 +22,8 @@ def grown(game, state, simulations, *, seed=1, stream=0, moves=None, memory=16 *
         game.legal_moves(observation, seat) if moves is None else moves,
         seed=seed,
         stream=stream,
-        exploration=0.7,
+        knowledge=True,
+        tuning={},
         memory=memory,
     )
     search.run(simulations, FAR, StopFlag())

@@ -1,10 +1,11 @@
-"""Players for matches: random, greedy, and the engine, named by a short text.
+"""Players for matches: random, the reference players of a game, and the engine.
 
 A bot is handed what its seat knows and a seed, and answers with a move; the same observation and
 seed bring the same move, save for an engine that is limited by time.
 
-Specifications: ``random``, ``greedy``, ``engine``, and for the engine settings after a colon,
-joined by commas: ``engine:sims=1000``, ``engine:time=50ms,threads=2``, ``engine:level=3``.
+A short text names a bot: ``random``, ``engine``, or the name of one of the game's reference players
+in `aleator.search.players`, such as ``greedy``. Settings of the engine follow a colon, joined by
+commas: ``engine:sims=1000``, ``engine:time=50ms,threads=2``, ``engine:level=3``.
 """
 
 import random
@@ -17,6 +18,7 @@ from aleator.search.engine import Engine
 from aleator.search.errors import InvalidInput, shorten
 from aleator.search.games.base import read_model
 from aleator.search.limits import Limits, level_settings, parse_duration
+from aleator.search.players import Player, players_of
 from aleator.search.position import Move, Position
 
 
@@ -56,21 +58,16 @@ class RandomBot(Bot):
         return random.Random(seed).choice(position.moves(seat))
 
 
-class GreedyBot(Bot):
-    """Plays for the most points at once, and at random among moves that bring as many."""
+class PlayerBot(Bot):
+    """Plays as a reference player of a game does."""
 
-    spec = "greedy"
+    def __init__(self, spec: str, player: Player) -> None:
+        self.spec = spec
+        self._player = player
 
     def choose(self, position: Position, seat: int, seed: int) -> Move:
         """Choose a move."""
-        rules = position.codec.rules
-        # The points are taken in one state that may be the true one.
-        state = rules.determinization(position.state, seat, seed)
-        moves = position.moves(seat)
-        scores = [rules.scores(rules.apply_move(state, seat, move.code))[seat] for move in moves]
-        most = max(scores)
-        best = [move for move, score in zip(moves, scores, strict=True) if score == most]
-        return random.Random(seed).choice(best)
+        return self._player(position, seat, random.Random(seed))
 
 
 class EngineSettings(BaseModel):
@@ -138,12 +135,14 @@ class EngineBot(Bot):
         return analysis.best_move
 
 
-def make_bot(spec: str, stop: StopFlag | None = None) -> Bot:
+def make_bot(spec: str, game: str, stop: StopFlag | None = None) -> Bot:
     """Make the bot that a text names.
 
     Parameters
     ----------
     spec : str
+    game : str
+        The game that it is to play; only a reference player cannot play any.
     stop : StopFlag, optional
         Ends its searches early, once it is set.
 
@@ -155,8 +154,9 @@ def make_bot(spec: str, stop: StopFlag | None = None) -> Bot:
     name, _, rest = spec.partition(":")
     if spec == RandomBot.spec:
         return RandomBot()
-    if spec == GreedyBot.spec:
-        return GreedyBot()
+    players = players_of(game)
+    if spec in players:
+        return PlayerBot(spec, players[spec])
     if name == "engine":
         words = rest.split(",") if rest else []
         pairs = [word.partition("=") for word in words]
@@ -164,7 +164,8 @@ def make_bot(spec: str, stop: StopFlag | None = None) -> Bot:
         if len(settings) < len(pairs):
             raise InvalidInput.at("", f"must not set anything twice: {shorten(rest)}")
         return EngineBot(spec, read_model(EngineSettings, settings), stop)
+    names = ", ".join(["random", *sorted(players)])
     raise InvalidInput.at(
-        "", f"must be random, greedy or engine with settings as in engine:sims=1000,"
+        "", f"must, for {game}, be {names} or engine with settings as in engine:sims=1000,"
         f" not {shorten(spec)}"
     )  # fmt: skip

@@ -143,9 +143,9 @@ def play_match(
     """
     if pairs < 1:
         raise InvalidInput.at("pairs", f"must be at least 1, not {pairs}")
-    bots = (_bot(a, "a", stop), _bot(b, "b", stop))
     match_seed = pick_seed(seed)
     start = Position.create(game, options, 0)
+    bots = (_bot(a, "a", game, stop), _bot(b, "b", game, stop))
     count = _Count(pairs * start.seats, progress)
     sets: list[list[_Game]] = []
     try:
@@ -213,11 +213,11 @@ class _Count:
             self._report(self._done)
 
 
-def _bot(bot: str | Bot, path: str, stop: StopFlag | None) -> Bot:
+def _bot(bot: str | Bot, path: str, game: str, stop: StopFlag | None) -> Bot:
     if isinstance(bot, Bot):
         return bot
     try:
-        return make_bot(bot, stop)
+        return make_bot(bot, game, stop)
     except InvalidInput as error:
         raise error.under(path) from None
 

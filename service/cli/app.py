@@ -226,7 +226,11 @@ def play(
 @app.command()
 def match(
     a: Annotated[
-        str, typer.Argument(metavar="A", help="A bot: random, greedy or engine:sims=1000.")
+        str,
+        typer.Argument(
+            metavar="A",
+            help="A bot: random, engine:sims=1000, or a reference player of the game, such as greedy.",
+        ),
     ],
     b: Annotated[str, typer.Argument(metavar="B", help="The other bot, such as engine:time=50ms.")],
     game: Annotated[str, typer.Option(metavar="GAME", help="Id of the game.")] = "roygbiv",

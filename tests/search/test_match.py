@@ -2,12 +2,14 @@
 
 from collections import Counter, defaultdict
 from dataclasses import asdict
+from pkgutil import iter_modules
 
 import pytest
 
-from aleator.search import Position, StopFlag
+from aleator.search import Position, StopFlag, players
 from aleator.search.bots import Bot, RandomBot, make_bot
 from aleator.search.errors import InvalidInput, UnknownGame
+from aleator.search.games import game_ids
 from aleator.search.match import MatchStopped, mean_interval, play_match
 
 
@@ -73,10 +75,10 @@ def test_greedy_beats_random():
     assert reports[-1] == (20, 20 * 48, 20)
     assert reports == sorted(reports)
     assert not result.partial
-    assert result.win_share > 0.9
-    assert result.interval[0] > 0.7
+    assert result.win_share > 0.8
+    assert result.interval[0] > 0.6
     mirrored = play_match("roygbiv", "random", "greedy", pairs=10, seed=5)
-    assert mirrored.win_share < 0.1
+    assert mirrored.win_share < 0.2
 
 
 @pytest.mark.parametrize("games", [2, 3])
@@ -101,8 +103,8 @@ def test_a_match_stopped_in_its_first_set_has_no_result():
 
 
 def test_one_seat_among_three():
-    result = play_match("roygbiv", "greedy", "random", options={"players": 3}, pairs=4, seed=6)
-    assert result.games == 12
+    result = play_match("roygbiv", "greedy", "random", options={"players": 3}, pairs=8, seed=6)
+    assert result.games == 24
     assert result.even_share == pytest.approx(1 / 3)
     assert result.win_share > 0.5
 
@@ -112,9 +114,11 @@ def test_greedy_takes_most_points():
         "roygbiv ......./......./......./...3.../......./...2.../....... 0110000 ???,246 0,0 1"
     )
     for seed in range(20):
-        move = make_bot("greedy").choose(position, 1, seed)
+        move = make_bot("greedy", "roygbiv").choose(position, 1, seed)
         assert move.description.endswith("for 5 points.")
-    chosen = {make_bot("greedy").choose(position, 1, seed).notation for seed in range(80)}
+    chosen = {
+        make_bot("greedy", "roygbiv").choose(position, 1, seed).notation for seed in range(80)
+    }
     assert len(chosen) == 10  # a 4 or a 6 on any empty cell of column d
 
 
@@ -139,11 +143,19 @@ def test_greedy_takes_most_points():
 )
 def test_bot_specifications(spec, path):
     if path is None:
-        assert make_bot(spec).spec == spec
+        assert make_bot(spec, "roygbiv").spec == spec
         return
     with pytest.raises(InvalidInput) as caught:
-        make_bot(spec)
+        make_bot(spec, "roygbiv")
     assert [violation.path for violation in caught.value.violations] == [path]
+
+
+def test_reference_players_belong_to_their_game():
+    with pytest.raises(InvalidInput, match="must, for generator, be random"):
+        make_bot("strongest", "generator")
+    for module in iter_modules(players.__path__):
+        assert module.name in game_ids()
+        assert players.players_of(module.name)
 
 
 def test_match_errors_name_what_is_wrong():

@@ -229,7 +229,7 @@ def match(
         str,
         typer.Argument(
             metavar="A",
-            help="A bot: random, engine:sims=1000, or a reference player of the game, such as greedy.",
+            help="A bot: random, engine:sims=1000, or a reference player of the game: greedy.",
         ),
     ],
     b: Annotated[str, typer.Argument(metavar="B", help="The other bot, such as engine:time=50ms.")],

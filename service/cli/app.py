@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from json import dumps
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -36,7 +37,7 @@ from aleator.service.cli.play import Opponent, PersonLeft, Play
 from aleator.service.cli.report import candidates_report, games_report, match_report, show
 from aleator.service.cli.think import think
 from aleator.service.drawing.rendering import find_drawing
-from aleator.service.settings import Settings
+from aleator.service.settings import Settings, usable_cores
 from aleator.v1.game_service_pb2 import ListGamesResponse
 
 WRONG_INPUT = 2
@@ -225,42 +226,84 @@ def play(
 
 @app.command()
 def match(
-    a: Annotated[
-        str,
+    bots: Annotated[
+        list[str],
         typer.Argument(
-            metavar="A",
-            help="A bot: random, engine:sims=1000, or a reference player of the game: greedy.",
+            metavar="BOT...",
+            help="Two bots or more: random, engine:sims=1000, engine:time=50ms, or a reference"
+            " player of the game such as greedy. The last one takes all seats left.",
         ),
     ],
-    b: Annotated[str, typer.Argument(metavar="B", help="The other bot, such as engine:time=50ms.")],
     game: Annotated[str, typer.Option(metavar="GAME", help="Id of the game.")] = "roygbiv",
     pairs: Annotated[
-        int, typer.Option(help="Pairs of games: the same dice, the seats swapped.")
+        int,
+        typer.Option(help="Sets of games: the same dice, every bot once in each seat."),
     ] = 100,
     players: Players = None,
     option: GameOptions = None,
     seed: Seed = None,
+    elo0: Annotated[
+        float | None,
+        typer.Option(help="End as soon as the first bot is shown to be stronger by this at most"),
+    ] = None,
+    elo1: Annotated[
+        float | None, typer.Option(help="or by this at least, in Elo points (needs --elo0).")
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Processes that play. Default: as many as there are cores."),
+    ] = None,
+    file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Keep finished sets there; the same command later goes on."
+        ),
+    ] = None,
+    record: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Append the games to this file.")
+    ] = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw the result, as .svg or .png; needs matplotlib."),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Play two bots against each other and tell who wins how much.
+    """Play bots against each other and tell who wins how much.
 
     How far it has come is told on the error stream. Ctrl-C ends the match with the
-    partial result, of the pairs played so far, and exit code 130.
+    partial result, of the sets played so far, and exit code 130.
     """
     # Only a match needs scipy, which loads slowly.
     from aleator.search.match import play_match
     from aleator.service.cli.contest import contest
 
     options = _options(players, option)
+    if plot:
+        from aleator.service.cli.plot import check_plot, match_plot
+
+        check_plot(plot)
     result = contest(
         Console(stderr=True),
         lambda progress, stop: play_match(
-            *(game, a, b), options=options, pairs=pairs, seed=seed, progress=progress, stop=stop
+            game,
+            *bots,
+            options=options,
+            pairs=pairs,
+            seed=seed,
+            elo0=elo0,
+            elo1=elo1,
+            workers=usable_cores() if workers is None else workers,
+            file=file,
+            record=record,
+            progress=progress,
+            stop=stop,
         ),
     )
     if result is None:
-        typer.echo("stopped before the first pair of games had ended: no result", err=True)
+        typer.echo("stopped before the first set of games had ended: no result", err=True)
         raise typer.Exit(INTERRUPTED)
+    if plot:
+        match_plot(result, plot)
     if json:
         typer.echo(dumps(asdict(result)))
     else:

@@ -17,7 +17,8 @@ from aleator.search import Analysis, Candidate, Position
 from aleator.search.games import Codec
 
 if TYPE_CHECKING:  # It loads scipy, which is slow.
-    from aleator.search.match import MatchResult
+    from aleator.search.match import MatchResult, TestResult
+    from aleator.search.ratings import Rating
 
 CANDIDATES_SHOWN = 10
 VARIATION_SHOWN = 4
@@ -134,23 +135,61 @@ def _compact_json(value: object) -> str:
 
 
 def match_report(result: MatchResult) -> RenderableType:
-    """How a match came out for its first bot, and whether that can be luck."""
-    low, high = result.interval
-    if low > result.even_share:
-        verdict = Text(f"{result.a} is stronger", style="bold green")
-    elif high < result.even_share:
-        verdict = Text(f"{result.b} is stronger", style="bold green")
-    else:
-        verdict = Text("no difference is shown", style="bold yellow")
-    table = Table.grid(padding=(0, 2))
-    table.add_row("win share", Text(percent(result.win_share), style="bold"))
-    table.add_row("95% interval", f"{percent(low)} to {percent(high)}")
-    table.add_row("even would be", percent(result.even_share))
-    table.add_row("won, tied, lost", f"{result.wins}, {result.ties}, {result.losses}")
-    table.add_row("mean score", f"{result.score:.1f} against {result.opponents_score:.1f}")
-    table.add_row("games", f"{result.games} in {result.pairs} sets")
-    table.add_row("seed", str(result.seed))
-    title = Text(f"{result.a} against {result.b}: ").append(verdict)
+    """How a match came out for its bots, and whether that can be luck."""
+    parts: list[RenderableType] = []
     if result.partial:
-        title = Text("PARTIAL RESULT, the match was stopped\n", style="bold yellow").append(title)
-    return Group(title, table)
+        parts.append(Text("PARTIAL RESULT, the match was stopped", style="bold yellow"))
+    parts.append(_verdict(result))
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("bot", style="bold", overflow="fold")
+    for header in ("win share", "95%", "Elo", "won-tied-lost", "score"):
+        table.add_column(header, justify="right", no_wrap=True)
+    for bot in result.bots:
+        low, high = bot.interval
+        table.add_row(
+            bot.bot,
+            percent(bot.win_share),
+            f"{100 * low:.1f}-{100 * high:.1f}",
+            _elo(bot.elo) if bot is not result.bots[-1] else "0",
+            f"{bot.wins}-{bot.ties}-{bot.losses}",
+            f"{bot.score:.1f}",
+        )
+    parts.append(table)
+    if result.test is not None:
+        parts.append(_test_line(result.test))
+    parts.append(
+        Text(
+            f"{result.games} games in {result.pairs} sets, even would be"
+            f" {percent(result.even_share)}, seed: {result.seed}",
+            style="dim",
+        )
+    )
+    return Group(*parts)
+
+
+def _elo(rating: Rating) -> str:
+    """A rating and how far its interval reaches."""
+    return f"{rating.elo:+.0f} ± {rating.interval[1] - rating.elo:.0f}"
+
+
+def _verdict(result: MatchResult) -> Text:
+    """Whether a bot is shown to be stronger."""
+    first, *others = result.bots
+    if len(others) > 1:
+        best = max(result.bots, key=lambda bot: bot.win_share)
+        return Text("most of the win: ").append(best.bot, style="bold green")
+    title = Text(f"{first.bot} against {others[0].bot}: ")
+    if first.interval[0] > result.even_share:
+        return title.append(f"{first.bot} is stronger", style="bold green")
+    if first.interval[1] < result.even_share:
+        return title.append(f"{others[0].bot} is stronger", style="bold green")
+    return title.append("no difference is shown", style="bold yellow")
+
+
+def _test_line(test: TestResult) -> Text:
+    """What a sequential test says."""
+    state = "not decided yet" if test.accepted is None else f"decided for {test.accepted:+g}"
+    return Text(
+        f"test of {test.elo0:+g} against {test.elo1:+g} Elo: {state}"
+        f" (LLR {test.ratio:+.2f}, bound {test.bound:.2f})"
+    )

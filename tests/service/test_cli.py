@@ -8,7 +8,10 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
+from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 from rich.console import Console, RenderableType
@@ -21,6 +24,8 @@ from aleator.service.cli.app import app
 from aleator.service.cli.play import ERASE_SCROLLED, Opponent, Play
 from aleator.service.drawing import DRAWINGS, RoygbivDrawing, Scene
 
+MATCH = ["match", "random", "greedy", "--workers", "1"]
+SVG = "{http://www.w3.org/2000/svg}"
 SEARCH = ["--simulations", "200", "--seed", "7"]
 
 
@@ -51,8 +56,8 @@ def test_games_lists_whole_values_and_choices_in_80_columns() -> None:
 def test_tables_have_no_trailing_blanks_and_seeds_a_line_of_their_own(opening: str) -> None:
     suggested = run("suggest", opening, *SEARCH).stdout.splitlines()
     assert suggested[-1] == "seed: 7"
-    matched = run("match", "random", "greedy", "--pairs", "1", "--seed", "12345").stdout
-    assert matched.splitlines()[-1].split() == ["seed", "12345"]
+    matched = run(*MATCH, "--pairs", "1", "--seed", "12345").stdout
+    assert matched.splitlines()[-1].endswith("seed: 12345")
     assert all(line == line.rstrip() for line in [*suggested, *matched.splitlines()])
 
 
@@ -112,8 +117,14 @@ def test_suggest_tells_programs_a_legal_move_and_repeats_itself(opening: str) ->
         (["play", "roygbiv", "--option", "a=1", "--option", "a=2"], ["options.a: "]),
         (["play", "my_shelfie", "--option", "values=[1,2]"], ["options.values: "]),
         (["match", "random", "greedy", "--option", "colour=red"], ["options.colour: "]),
-        (["match", "random", "deep-thought", "--pairs", "1"], ["b: "]),
+        (["match", "random", "deep-thought", "--pairs", "1"], ["bots[1]: "]),
         (["match", "random", "greedy", "--pairs", "0"], ["pairs: "]),
+        (["match", "random"], ["bots: "]),
+        (["match", "random", "greedy", "--workers", "0"], ["workers: "]),
+        (["match", "random", "greedy", "--elo0", "5"], ["elo1: "]),
+        (["match", "random", "greedy", "--plot", "x.txt"], ["plot: "]),
+        (["match", "random", "greedy", "--plot", "/nowhere/x.svg"], ["plot: "]),
+        (["match", "random", "greedy", "--file", "/nowhere/x"], ["file: "]),
     ],
 )
 def test_wrong_input_is_told_line_by_line(
@@ -146,7 +157,7 @@ def test_wrong_input_is_told_line_by_line(
         ),
         (["suggest", "OPENING", "--seat", "1"], "seat: must be 0, which is to act, not 1"),
         (["suggest", "roygbiv", "board", "-"], "notation: must be in quotes: 'roygbiv ...'"),
-        (["match", "random", "engine:sims=x"], "b.sims: must be an integer, not 'x'"),
+        (["match", "random", "engine:sims=x"], "bots[1].sims: must be an integer, not 'x'"),
     ],
 )
 def test_plain_words_for_wrong_input(arguments: list[str], line: str, opening: str) -> None:
@@ -379,23 +390,64 @@ def test_the_picture_points_out_the_last_play_and_its_captures() -> None:
 
 
 def test_match_is_reproducible_and_sees_that_greedy_beats_random() -> None:
-    arguments = ["match", "greedy", "random", "--pairs", "20", "--seed", "1", "--json"]
+    arguments = [*MATCH, "--pairs", "20", "--seed", "1", "--json"]
     first, second = (json.loads(run(*arguments).stdout) for _ in "12")
     assert first == second
-    assert 0.5 < first["interval"][0] < first["win_share"] < first["interval"][1] <= 1
+    blind, greedy = first["bots"]
+    assert 0.5 < greedy["interval"][0] < greedy["win_share"] < greedy["interval"][1] <= 1
+    assert blind["elo"]["interval"][1] < greedy["elo"]["elo"] == 0
 
 
-def test_an_interrupted_match_tells_its_partial_result() -> None:
+def test_a_match_for_people() -> None:
+    result = run(*MATCH, "engine:sims=2", "--pairs", "2", "--seed", "1")
+    lines = result.stdout.splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    assert lines[0] == "most of the win: greedy"
+    assert [line.split()[0] for line in lines[4:7]] == ["random", "greedy", "engine:sims=2"]
+    tested = run(*MATCH, "--pairs", "30", "--seed", "1", "--elo0", "-50", "--elo1", "0").stdout
+    assert "test of -50 against +0 Elo: decided for -50 (LLR -" in tested
+
+
+@pytest.mark.parametrize("bots", [[], ["engine:sims=2"]])
+def test_a_match_is_drawn(bots: list[str], tmp_path: Path) -> None:
+    drawn = []
+    for name in "first.svg", "second.svg", "third.png":
+        file = tmp_path / name
+        arguments = [*MATCH, *bots, "--pairs", "3", "--seed", "1", "--plot", str(file)]
+        assert run(*arguments).exit_code == 0
+        drawn.append(file.read_bytes())
+    assert drawn[0] == drawn[1]
+    texts = [text.text for text in ET.fromstring(drawn[0]).iter(f"{SVG}text")]
+    assert "win share, %" in texts
+    assert any("random" in text for text in texts if text)
+    assert drawn[2].startswith(b"\x89PNG")
+
+
+def test_a_match_keeps_its_sets_in_a_file(tmp_path: Path) -> None:
+    file = str(tmp_path / "match.jsonl")
+    arguments = [*MATCH, "--seed", "1", "--json", "--file", file]
+    short = json.loads(run(*arguments, "--pairs", "2").stdout)
+    long = json.loads(run(*arguments, "--pairs", "4").stdout)
+    assert long["bots"][0]["set_shares"][:2] == short["bots"][0]["set_shares"]
+    refused = run(*arguments, "--players", "3")
+    assert refused.exit_code == 2
+    assert refused.stderr.startswith("file: is of another match: options ")
+
+
+@pytest.mark.parametrize("extra", [["--workers", "1"], ["--workers", "2"]])
+def test_an_interrupted_match_tells_its_partial_result(extra: list[str]) -> None:
     command = [sys.executable, "-m", "aleator.service.cli", "match", "random", "greedy"]
     with subprocess.Popen(
-        [*command, "--pairs", "100000", "--seed", "1", "--json"],
+        [*command, "--pairs", "100000", "--seed", "1", "--json", *extra],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     ) as process:
         assert process.stderr is not None
         assert process.stderr.readline().startswith("0 of 200,000 games and 0 moves")
-        assert process.stderr.readline()  # some seconds later
+        while " 0 moves" in process.stderr.readline():  # one every some seconds
+            pass
+        time.sleep(1)
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=30)
     assert process.returncode == 130
@@ -407,7 +459,7 @@ def test_an_interrupted_match_tells_its_partial_result() -> None:
 
 def test_a_match_with_options() -> None:
     result = run(
-        *("match", "random", "greedy", "--pairs", "1", "--seed", "1", "--json", "--players", "3"),
+        *(*MATCH, "--pairs", "1", "--seed", "1", "--json", "--players", "3"),
         *("--option", "open_hands=true"),
     )
     assert json.loads(result.stdout)["options"] == {"players": 3, "open_hands": True}

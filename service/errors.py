@@ -9,6 +9,7 @@ is 8 KiB, of the message percent-encoded and of the status, which holds the mess
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from itertools import accumulate
+from types import MappingProxyType
 from typing import NamedTuple, ParamSpec, TypeVar
 
 import grpc
@@ -43,11 +44,24 @@ _FRAME = 3
 
 
 class Fault(NamedTuple):
-    """Something wrong with a field of a request: the stable reason, the path, the description."""
+    """Something wrong with a field of a request.
+
+    Attributes
+    ----------
+    reason : str
+        The stable name of the reason.
+    path : str
+        The field.
+    description : str
+        What is wrong, in English.
+    metadata : mapping of str to str
+        The variable parts of the reason.
+    """
 
     reason: str
     path: str
     description: str
+    metadata: Mapping[str, str] = MappingProxyType({})
 
 
 class Refusal(Exception):
@@ -156,7 +170,7 @@ def refusal_of(error: AleatorError) -> Refusal:
                 grpc.StatusCode.FAILED_PRECONDITION,
                 "SEAT_NOT_TO_ACT",
                 str(error),
-                {"seat": str(error.seat), "seats_to_act": ",".join(map(str, error.seats_to_act))},
+                {"seat": str(error.seat), "seats_to_act": _list(error.seats_to_act)},
             )
     return _refusal_of_faults(_faults_of(error, ""))
 
@@ -165,26 +179,37 @@ def _faults_of(error: AleatorError, path: str) -> list[Fault]:
     """List the faults of fields that an error stands for; none if it is of another kind."""
     match error:
         case InvalidInput():
-            reason = "ILLEGAL_MOVE" if isinstance(error, IllegalMove) else "INVALID_INPUT"
+            reason, metadata = "INVALID_INPUT", {}
+            if isinstance(error, IllegalMove):
+                reason, metadata = "ILLEGAL_MOVE", {"seat": str(error.seat), "move": error.move}
             violations = error.under(path).violations if path else error.violations
-            return [Fault(reason, *violation) for violation in violations]
+            return [Fault(reason, *violation, metadata) for violation in violations]
         case SeatRequired():
-            return [Fault("SEAT_REQUIRED", "seat", str(error))]
+            seats = {"seats_to_act": _list(error.seats_to_act)}
+            return [Fault("SEAT_REQUIRED", f"{path}.seat" if path else "seat", str(error), seats)]
         case FullStateRequired():
             return [Fault("FULL_STATE_REQUIRED", "state", str(error))]
         case HandHidden():
-            return [Fault("HAND_HIDDEN", "state", str(error))]
+            return [Fault("HAND_HIDDEN", "state", str(error), {"seat": str(error.seat)})]
     return []
 
 
 def _refusal_of_faults(faults: list[Fault]) -> Refusal:
+    """Refuse for all that is wrong; with the reason and metadata that the faults agree on."""
     reasons = {fault.reason for fault in faults}
+    reason = reasons.pop() if len(reasons) == 1 else "INVALID_INPUT"
+    agreed = set.intersection(*(set(fault.metadata.items()) for fault in faults))
     return Refusal(
         grpc.StatusCode.INVALID_ARGUMENT,
-        reasons.pop() if len(reasons) == 1 else "INVALID_INPUT",
-        "; ".join(f"{path}: {text}" if path else text for _, path, text in faults),
+        reason,
+        "; ".join(f"{path}: {text}" if path else text for _, path, text, _ in faults),
+        dict(sorted(agreed)),
         faults=faults,
     )
+
+
+def _list(seats: Iterable[int]) -> str:
+    return ",".join(map(str, seats))
 
 
 def _bad_request(faults: Iterable[Fault]) -> error_details_pb2.BadRequest:
@@ -192,7 +217,7 @@ def _bad_request(faults: Iterable[Fault]) -> error_details_pb2.BadRequest:
     request = error_details_pb2.BadRequest()
     room = _FAULTS_LIMIT
     left_out = 0
-    for reason, path, description in faults:
+    for reason, path, description, _ in faults:
         violation = error_details_pb2.BadRequest.FieldViolation(
             field=_cut(path, _PATH_LIMIT, _bytes), description=description, reason=reason
         )

@@ -73,7 +73,9 @@ class GameServicer(game_service_pb2_grpc.GameServiceServicer):
             request.seed if request.HasField("seed") else None,
             request.start_seat if request.HasField("start_seat") else None,
         )
-        return game_service_pb2.CreateGameResponse(state=write_state(position))
+        return game_service_pb2.CreateGameResponse(
+            state=write_state(position), seats_to_act=position.seats_to_act
+        )
 
     async def ListMoves(
         self, request: game_service_pb2.ListMovesRequest, context: Context

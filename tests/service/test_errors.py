@@ -228,6 +228,54 @@ def test_a_seat_that_is_not_to_act(server: ServerProcess, method: str) -> None:
     assert dict(found["ErrorInfo"].metadata) == {"seat": "1", "seats_to_act": "0"}
 
 
+SECRET = {"notation": Position.create("riviera", {"players": 3}, seed=1).notation}
+PASS = {"move": {"notation": "pass"}}
+
+
+@pytest.mark.parametrize(
+    ("method", "request_fields", "paths", "metadata"),
+    [
+        ("ListMoves", {"state": SECRET}, {"seat"}, {"seats_to_act": "0,1,2"}),
+        ("SuggestMove", {"state": SECRET}, {"seat"}, {"seats_to_act": "0,1,2"}),
+        (
+            "ApplyMove",
+            {"state": SECRET, "moves": [PASS, PASS]},
+            {"moves[0].seat", "moves[1].seat"},
+            {"seats_to_act": "0,1,2"},
+        ),
+        (
+            "ApplyMove",
+            {"state": SECRET, "moves": [PASS | {"seat": 1}]},
+            {"moves[0].move.notation"},
+            {"seat": "1", "move": "pass"},
+        ),
+        (
+            "ApplyMove",
+            {"state": SECRET, "moves": [PASS | {"seat": 1}, PASS | {"seat": 2}]},
+            {"moves[0].move.notation", "moves[1].move.notation"},
+            {"move": "pass"},
+        ),
+        (
+            "ListMoves",
+            {"state": {"notation": OPENING.observe(1).notation}},
+            {"state"},
+            {"seat": "0"},
+        ),
+    ],
+)
+def test_what_varies_is_told_for_programs(
+    server: ServerProcess,
+    method: str,
+    request_fields: dict[str, Any],
+    paths: set[str],
+    metadata: dict[str, str],
+) -> None:
+    found = refused(server, method, **request_fields)
+    assert set(faults(found)) == paths
+    assert dict(found["ErrorInfo"].metadata) == metadata
+    assert set(faults(found).values()) == {found["ErrorInfo"].reason}
+
+
 @pytest.mark.parametrize("method", ["SuggestMove", "ApplyMove"])
 def test_a_finished_game(server: ServerProcess, method: str) -> None:
     asked = {"moves": [{"move": MOVE}]} if method == "ApplyMove" else {}

@@ -282,7 +282,9 @@ class Position:
         Parameters
         ----------
         moves : mapping
-            By seat; of exactly the seats that are to act.
+            By seat, of one or more seats that are to act. Where several choose at once, their
+            choices may come in any number of calls: until the last one is made, the state keeps
+            them, and nobody sees what the others chose.
         seed : int, optional
             What chance is drawn from; by default a random seed.
         outcome : mapping, optional
@@ -300,7 +302,7 @@ class Position:
             If this is an observation.
         GameFinished, SeatNotToAct, IllegalMove
         InvalidInput
-            For a bad seed or outcome, and if a seat that is to act has no move.
+            For a bad seed or outcome, and if there is no move.
         """
         if self.finished:
             raise GameFinished
@@ -309,10 +311,9 @@ class Position:
         for seat, move in moves.items():
             self.acting_seat(seat)
             self._check_legal(move.code, seat)
-        missing = set(self.seats_to_act) - set(moves)
-        if missing:
-            waited_for = ", ".join(map(str, sorted(missing)))
-            raise InvalidInput.at("moves", f"a move is missing of seat {waited_for}")
+        if not moves:
+            to_act = " or ".join(map(str, self.seats_to_act))
+            raise InvalidInput.at("moves", f"must have a move of seat {to_act}")
         rules = self.codec.rules
         state = self.state
         for seat, move in moves.items():
@@ -330,7 +331,9 @@ class Position:
         if seed is not None:
             raise InvalidInput.at("outcome", "give a seed or an outcome, not both")
         if not self.codec.rules.chance_pending(state):
-            raise InvalidInput.at("outcome", "no chance event follows this move")
+            to_act = " or ".join(map(str, self.codec.rules.seats_to_act(state)))
+            what_follows = f"a move of seat {to_act}" if to_act else "the end of the game"
+            raise InvalidInput.at("outcome", f"no chance event follows, but {what_follows}")
         try:
             return self.codec.apply_outcome(state, outcome)
         except InvalidInput as error:

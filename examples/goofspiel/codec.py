@@ -1,7 +1,6 @@
 """Goofspiel as text and plain data.
 
-Notation: ``HANDS PRIZES DECK SCORES``, explained in the rules page. Positions are those between two
-rounds: in the middle of one, cards lie face down, and only the compiled rules ever see that.
+Notation: ``HANDS PRIZES DECK SCORES``, explained in the rules page.
 """
 
 import re
@@ -18,9 +17,10 @@ from goofspiel.rules import Goofspiel
 LETTERS = "A23456789TJQK"  # by value, from 1
 SEAT_COUNTS = (2, 3)
 CARDS = f"[{LETTERS}]+"
+HAND = f"(?:{CARDS}(?::[{LETTERS}?])?|-)"
 # The shapes of the fields of the notation, with what they must be.
 FIELDS = {
-    "HANDS": (f"(?:{CARDS}|-)(?:,(?:{CARDS}|-))*", "cards, or - for none, by seat joined by ,"),
+    "HANDS": (f"{HAND}(?:,{HAND})*", "cards such as A34 or A34:3, or - for none, joined by ,"),
     "PRIZES": (CARDS, "cards"),
     "DECK": (rf"{CARDS}|\?+|-", "cards, or ? for each, or - for none"),
     "SCORES": ("[0-9]{1,2}(?:,[0-9]{1,2})*", "whole numbers joined by ,"),
@@ -35,9 +35,11 @@ class GoofspielOptions(StrictModel):
 
 
 class HandRecord(StrictModel):
-    """A hand; on the wire an empty list is absent."""
+    """A hand; on the wire an empty list is absent, and so is a bid of 0, which is none."""
 
     cards: list[int] = Field(default_factory=list)
+    bid: int = 0
+    bid_hidden: bool = False
 
 
 class StateRecord(StrictModel):
@@ -94,13 +96,17 @@ class GoofspielCodec(Codec):
         if wrong:
             raise InvalidInput(wrong)
         hands = [hand.cards for hand in state.hands]
-        return self.rules.pack(hands, state.prizes, state.deck, state.scores)
+        bids = [None if hand.bid_hidden else hand.bid for hand in state.hands]
+        return self.rules.pack(hands, bids, state.prizes, state.deck, state.scores)
 
     def write_state(self, state: State) -> Record:
         """The typed record; hands ascending."""
         fields = self.rules.unpack(state)
         return {
-            "hands": [{"cards": hand} for hand in fields["hands"]],
+            "hands": [
+                {"cards": hand} | _bid_record(bid)
+                for hand, bid in zip(fields["hands"], fields["bids"], strict=True)
+            ],
             "prizes": fields["prizes"],
             "deck": fields["deck"],
             "scores": fields["scores"],
@@ -122,7 +128,7 @@ class GoofspielCodec(Codec):
             raise InvalidInput(wrong)
         return self.read_state(
             {
-                "hands": [{"cards": _parse_cards(hand)} for hand in texts["HANDS"].split(",")],
+                "hands": [_parse_hand(hand) for hand in texts["HANDS"].split(",")],
                 "prizes": prizes,
                 "deck": _parse_cards(texts["DECK"]),
                 "scores": [int(score) for score in texts["SCORES"].split(",")],
@@ -135,7 +141,7 @@ class GoofspielCodec(Codec):
         unknown = self.rules.cards - len(fields["prizes"]) - len(fields["deck"])
         return " ".join(
             (
-                ",".join(_format_cards(hand) or "-" for hand in fields["hands"]),
+                ",".join(map(_format_hand, fields["hands"], fields["bids"])),
                 _format_cards(fields["prizes"]),
                 _format_cards(fields["deck"]) + "?" * unknown or "-",
                 ",".join(map(str, fields["scores"])),
@@ -185,9 +191,15 @@ class GoofspielCodec(Codec):
     def events(
         self, before: State, moves: Sequence[tuple[int, int]], after: State
     ) -> list[GameEvent]:
-        """The bids, and the next prize or the end of the game."""
+        """Who has bid; after the last one the bids, and the next prize or the end of the game."""
         old, new = self.rules.unpack(before), self.rules.unpack(after)
-        bids = [bid for _, bid in sorted(moves)]
+        if any(bid != 0 for bid in new["bids"]):
+            return [
+                GameEvent(seat, "laid_down", f"Seat {seat} has bid.", {"laid_down": {"seat": seat}})
+                for seat, _ in sorted(moves)
+            ]
+        made = dict(moves)
+        bids = [made.get(seat, bid) for seat, bid in enumerate(old["bids"])]
         prize = old["prizes"][-1]
         revealed: Record = {"bids": bids, "prize": prize}
         told = "nobody gets"
@@ -217,6 +229,27 @@ def _parse_cards(text: str) -> list[int]:
 
 def _format_cards(cards: Sequence[int]) -> str:
     return "".join(LETTERS[card - 1] for card in cards)
+
+
+def _parse_hand(text: str) -> Record:
+    cards, _, bid = text.partition(":")
+    record: Record = {"cards": _parse_cards(cards)}
+    if bid == "?":
+        return record | _bid_record(None)
+    return record | _bid_record(_parse_cards(bid)[0] if bid else 0)
+
+
+def _format_hand(cards: Sequence[int], bid: int | None) -> str:
+    if bid == 0:
+        return _format_cards(cards) or "-"
+    return f"{_format_cards(cards)}:{'?' if bid is None else _format_cards([bid])}"
+
+
+def _bid_record(bid: int | None) -> Record:
+    """The fields of a hand that tell the card laid down; None is one that is not known."""
+    if bid is None:
+        return {"bid_hidden": True}
+    return {"bid": bid} if bid else {}
 
 
 def _split(fields: Sequence[str]) -> dict[str, str]:
@@ -251,11 +284,24 @@ def _violations(state: StateRecord, seats: int, cards: int) -> Iterator[Violatio
         yield from _check_cards(path, hand.cards, cards)
         if len(hand.cards) != left:
             yield Violation(path, f"must be {left}, not {len(hand.cards)}, at prize {turned}")
+    yield from _check_bids(state.hands)
     if len(state.scores) != seats:
         yield Violation("scores", f"must be {seats}, one for each seat, not {len(state.scores)}")
     most = sum(state.prizes[: cards - left])
     if min(state.scores, default=0) < 0 or sum(state.scores) > most:
         yield Violation("scores", f"must be 0 or more and add up to at most {most}")
+
+
+def _check_bids(hands: Sequence[HandRecord]) -> Iterator[Violation]:
+    for seat, hand in enumerate(hands):
+        if hand.bid and hand.bid not in hand.cards:
+            yield Violation(f"hands[{seat}].bid", f"must be a card of the hand, not {hand.bid}")
+        if hand.bid_hidden and (hand.bid or not hand.cards):
+            yield Violation(
+                f"hands[{seat}].bid_hidden", "must be false with a bid, and without cards"
+            )
+    if hands and all(hand.bid or hand.bid_hidden for hand in hands):
+        yield Violation("hands", "must not all have a bid: the last one reveals them")
 
 
 def _check_cards(

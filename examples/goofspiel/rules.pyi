@@ -5,6 +5,7 @@ from aleator.ext.core.game import Game, State
 
 class GoofspielFields(TypedDict):
     hands: list[list[int]]
+    bids: list[int | None]
     prizes: list[int]
     deck: list[int]
     scores: list[int]
@@ -15,6 +16,7 @@ class Goofspiel(Game):
     def pack(
         self,
         hands: Sequence[Sequence[int]],
+        bids: Sequence[int | None],
         prizes: Sequence[int],
         deck: Sequence[int],
         scores: Sequence[int],

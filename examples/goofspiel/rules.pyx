@@ -198,13 +198,15 @@ cdef class Goofspiel(Game):
         self.observe(&copy, seat)
         return hash_bytes(&copy, sizeof(Table), seat)
 
-    def pack(self, hands, prizes, deck, scores):
-        """Build a state between two rounds from fields that were checked to fit together.
+    def pack(self, hands, bids, prizes, deck, scores):
+        """Build a state from fields that were checked to fit together.
 
         Parameters
         ----------
         hands : sequence
-            By seat: the values of its cards.
+            By seat: the values of its cards, with the one that is laid down.
+        bids : sequence
+            By seat: the card that is laid down, 0 for none yet, None if it is not known.
         prizes, deck : sequence of int
             The prizes face up, the one bid for last, and those to come, the next one first;
             no deck if its order is not known.
@@ -216,8 +218,8 @@ cdef class Goofspiel(Game):
         known = [*prizes, *deck]
         if not 1 <= len(prizes) <= len(known) <= self.cards:
             raise ValueError(f"need 1..{self.cards} prizes")
-        if len(hands) != self.seats or len(scores) != self.seats:
-            raise ValueError(f"need {self.seats} hands and scores")
+        if not len(hands) == len(bids) == len(scores) == self.seats:
+            raise ValueError(f"need {self.seats} hands, bids and scores")
         if not all(1 <= card <= self.cards for cards in (known, *hands) for card in cards):
             raise ValueError(f"cards are 1..{self.cards}")
         for i in range(len(known)):
@@ -226,6 +228,9 @@ cdef class Goofspiel(Game):
         for seat in range(self.seats):
             for card in hands[seat]:
                 table.hands[seat] |= 1 << <int>card
+            if bids[seat] not in (0, None, *hands[seat]):
+                raise ValueError(f"seat {seat} does not hold its bid")
+            table.bids[seat] = HIDDEN if bids[seat] is None else bids[seat]
             table.scores[seat] = scores[seat]
         return state
 
@@ -237,6 +242,10 @@ cdef class Goofspiel(Game):
         return {
             "hands": [
                 [card for card in range(1, self.cards + 1) if table.hands[seat] >> card & 1]
+                for seat in range(self.seats)
+            ],
+            "bids": [
+                None if table.bids[seat] == HIDDEN else table.bids[seat]
                 for seat in range(self.seats)
             ],
             "prizes": order[:table.turned],

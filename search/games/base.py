@@ -300,6 +300,9 @@ class Codec(ABC):
     ) -> list[GameEvent]:
         """What everybody saw happen between two full states.
 
+        Of a secret choice that waits for those of other seats, this is that it was made. The
+        reveal tells the choices of all seats, the earlier ones too, which `before` holds.
+
         Parameters
         ----------
         before, after : State

@@ -665,10 +665,13 @@ class RivieraCodec(Codec):
     def events(
         self, before: State, moves: Sequence[tuple[int, int]], after: State
     ) -> list[GameEvent]:
-        """What was chosen, once it is revealed, and what followed."""
+        """Who chose secretly, or what was chosen, once it is revealed, and what followed."""
         old, new = self.rules.unpack(before), self.rules.unpack(after)
         if any(new["choices"]):
-            return []
+            return [
+                GameEvent(seat, "chose", f"Seat {seat} has chosen.", {"chose": {"seat": seat}})
+                for seat, _ in sorted(moves)
+            ]
         revealed = [(seat, code - 1) for seat, code in enumerate(old["choices"]) if code]
         events = [self._move_event(old, seat, move) for seat, move in sorted([*revealed, *moves])]
         ended = new["round"] != old["round"] or (

@@ -48,6 +48,7 @@ EVENT_WORDS = {
     "added_golden": "added the golden die",
     "swapped": "swapped two cards with ",
     "redrew": "discarded two cards for two of the pile",
+    "chose": "has chosen",
 }
 WORDS = {"lc": "last_chance", "chance": "last_chance", "last chance": "last_chance"}
 

@@ -27,7 +27,7 @@ import pytest
 from scipy import stats
 
 from aleator.search import Engine, Limits, Position
-from aleator.search.errors import InvalidInput
+from aleator.search.errors import SeatNotToAct
 from aleator.search.games import codec
 from aleator.service import convert
 from aleator.v1 import state_pb2
@@ -242,26 +242,57 @@ def test_choices_at_once_are_secret(case):
             continue
         assert position.apply(moves, seed=1) == position.apply(dict(reversed(moves.items())), 1)
         first, *others = moves
-        with pytest.raises(InvalidInput):
-            position.apply({first: moves[first]})
         views = defaultdict(set)
-        codes = rules.legal_moves(position.state, first)[:20]
+        listed = position.moves(first)[:20]
         own_views = set()
-        for code in codes:
-            chosen = rules.apply_move(position.state, first, code)
-            own_views.add(rules.observe_state(chosen, first))
-            assert rules.seats_to_act(chosen) == tuple(others)
-            assert not rules.legal_moves(chosen, first)
+        for move in listed:
+            chosen, events = position.apply({first: move})
+            own_views.add(chosen.observe(first))
+            assert chosen.seats_to_act == tuple(others)
+            assert not rules.legal_moves(chosen.state, first)
             for seat in others:
-                assert rules.legal_moves(chosen, seat) == rules.legal_moves(position.state, seat)
-                view = rules.observe_state(chosen, seat)
-                views[seat].add(view)
-                assert not rules.is_full(view)
-                other = rules.determinization(view, seat, code)
+                assert rules.legal_moves(chosen.state, seat) == rules.legal_moves(
+                    position.state, seat
+                )
+                view = chosen.observe(seat)
+                views[seat].add((view, frozen([event._asdict() for event in events])))
+                assert not view.is_full
+                other = rules.determinization(view.state, seat, move.code)
                 assert rules.is_full(other)
-                assert rules.observe_state(other, seat) == view
+                assert rules.observe_state(other, seat) == view.state
         assert all(len(seen) == 1 for seen in views.values())
-        assert len(own_views) == len(codes)
+        assert len(own_views) == len(listed)
+
+
+def test_choices_may_come_one_after_another(case):
+    """In any order: where they lead, and what is told in the end, is the same as at once."""
+    chooser = random.Random(7)
+    for position, moves in some_steps(case):
+        if len(moves) == 1:
+            continue
+        between = position
+        waiting = chooser.sample(sorted(moves), len(moves))
+        while len(waiting) > 1:
+            count = chooser.randrange(1, len(waiting))
+            now, waiting = waiting[:count], waiting[count:]
+            between, events = between.apply({seat: moves[seat] for seat in now})
+            assert [event.seat for event in events] == sorted(now)
+            assert between.is_full
+            assert between.seats_to_act == tuple(sorted(waiting))
+            assert between.scores == position.scores
+            for seat in now:
+                with pytest.raises(SeatNotToAct):
+                    between.apply({seat: moves[seat]})
+            for view in [between, *map(between.observe, range(position.seats))]:
+                assert_read_back(view)
+            for seat in waiting:
+                limits = Limits(simulations=20)
+                found = [
+                    Engine().suggest(view, seat, limits, seed=1).candidates
+                    for view in (between, between.observe(seat))
+                ]
+                assert found[0] == found[1]
+        assert between.apply({waiting[0]: moves[waiting[0]]}, seed=1) == position.apply(moves, 1)
 
 
 def symmetric_steps(case, count):
@@ -390,11 +421,16 @@ def test_notation_and_records_round_trip(case):
     finals = [Step(random_game(case, seed)[1], {}) for seed in SEEDS]
     for position, _ in [*some_steps(case), *finals]:
         for view in [position, *map(position.observe, range(position.seats))]:
-            assert Position.parse(view.notation) == view
-            assert Position.from_record(view.game, view.options, view.record) == view
-            assert view.notation.isascii()
-            assert view.notation.isprintable()
-            assert not set(view.notation) & set("\"'\\")
+            assert_read_back(view)
+
+
+def assert_read_back(view):
+    """A position is what its notation and its record say."""
+    assert Position.parse(view.notation) == view
+    assert Position.from_record(view.game, view.options, view.record) == view
+    assert view.notation.isascii()
+    assert view.notation.isprintable()
+    assert not set(view.notation) & set("\"'\\")
 
 
 def test_moves_round_trip(case):
@@ -413,7 +449,11 @@ def test_messages_round_trip(case):
         pytest.skip("the game is not part of the wire contract")
     for position, moves in some_steps(case, count=3):
         after, events = position.apply(moves, seed=1)
-        for view in [position, after, *map(position.observe, range(position.seats))]:
+        first = min(moves)
+        between, told = position.apply({first: moves[first]}, seed=1)
+        events += told
+        views = [between.observe(seat) for seat in range(position.seats)]
+        for view in [position, after, *views]:
             data = convert.write_state(view).SerializeToString()
             assert convert.read_state(state_pb2.GameState.FromString(data)) == view
         for seat, move in moves.items():

@@ -134,6 +134,9 @@ def test_records_are_messages(reference, tmp_path):
         ("goofspiel A23,A23 3 ??? 0,0 cards=3", "DECK must be of the 2 prizes not in PRIZES"),
         ("goofspiel A23 3 ?? 0,0 cards=3", "HANDS must hold 2 or 3 hands, not 1"),
         ("goofspiel A23,A24 3 A4 0,0 cards=3", "hands[1].cards[2]: must be 1..3, not 4"),
+        ("goofspiel A3:2,A3 3A 2 0,0 cards=3", "hands[0].bid: must be a card of the hand, not 2"),
+        ("goofspiel A3:A,A3:? 3A 2 0,0 cards=3", "hands: must not all have a bid"),
+        ("goofspiel -:?,- A 2 0,0 cards=2", "HANDS must be cards such as A34 or A34:3"),
     ],
 )
 def test_bad_positions(reference, notation, message):
@@ -154,6 +157,20 @@ def test_real_deck(reference):
     ]
     with pytest.raises(InvalidInput, match="the deck does not hold 3"):
         position.apply(moves, outcome={"prize": 3})
+
+
+def test_bids_one_after_another(reference):
+    position = Position.parse("goofspiel A23,A23,A23 3 A2 0,0,0 cards=3")
+    between, events = position.apply({1: position.find_move("3", 1)})
+    assert between.notation == "goofspiel A23,A23:3,A23 3 A2 0,0,0 cards=3"
+    assert between.observe(1).notation == "goofspiel A23,A23:3,A23 3 ?? 0,0,0 cards=3"
+    assert between.observe(2).notation == "goofspiel A23,A23:?,A23 3 ?? 0,0,0 cards=3"
+    assert [event.description for event in events] == ["Seat 1 has bid."]
+    moves = {seat: between.find_move("A", seat) for seat in between.seats_to_act}
+    assert sorted(moves) == [0, 2]
+    after, events = between.apply(moves, outcome={"prize": 2})
+    assert after.scores == (0, 3, 0)
+    assert events[0].record["revealed"] == {"bids": [1, 3, 1], "prize": 3, "winner": 1}
 
 
 class Solver:

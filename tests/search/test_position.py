@@ -73,13 +73,41 @@ def test_finished_games():
         position.apply({})
 
 
-def test_several_seats_to_act(position, monkeypatch):
-    monkeypatch.setattr(Position, "seats_to_act", (0, 1))
-    with pytest.raises(SeatRequired, match="0, 1"):
+def test_several_seats_to_act():
+    position = Position.parse(
+        "riviera 1.1 play 012 0 r3g5p2b6 - 0:in:r3r4:-,0:in:g5g12:-,0:in:p1p2:- hand_size=2"
+    )
+    assert position.seats_to_act == (0, 1, 2)
+    with pytest.raises(SeatRequired, match="0, 1, 2"):
         position.moves()
-    with pytest.raises(InvalidInput) as caught:
-        position.apply({0: position.moves(0)[0]})
+    with pytest.raises(InvalidInput, match="seat 0 or 1 or 2") as caught:
+        position.apply({})
     assert paths(caught) == ["moves"]
+    with pytest.raises(InvalidInput, match="follows, but a move of seat 0 or 2") as caught:
+        position.apply({1: position.find_move("g5", 1)}, outcome={"dice": []})
+    assert paths(caught) == ["outcome"]
+    between, events = position.apply({1: position.find_move("g5", 1)})
+    assert between.seats_to_act == (0, 2)
+    assert [event.description for event in events] == ["Seat 1 has chosen."]
+    with pytest.raises(SeatNotToAct, match="to act: 0, 2"):
+        between.moves(1)
+    with pytest.raises(SeatRequired, match="0, 2"):
+        between.moves()
+    between, _ = between.apply({2: between.find_move("p2", 2)})
+    assert between.moves() == between.moves(0)  # the only one left
+    assert [seat.split(":")[-1] for seat in between.notation.split()[7].split(",")] == [
+        "-",
+        "chose@g5",
+        "chose@p2",
+    ]
+    assert "chose@?,0:in:??:-:chose@? " in between.observe(0).notation
+    after, events = between.apply({0: between.find_move("r3")})
+    assert [event.description for event in events] == [
+        "Seat 0 played the red 3, worth 2 stars.",
+        "Seat 1 played the green 5, worth 1 star.",
+        "Seat 2 played the purple 2, worth 2 stars.",
+    ]
+    assert "chose" not in after.notation
 
 
 def test_apply_leaves_the_position_alone(position):

@@ -9,9 +9,13 @@ from aleator.v1 import state_pb2
 from tests.service.process import ServerProcess
 
 
-def opening(server: ServerProcess, **request: object) -> state_pb2.GameState:
+def created(server: ServerProcess, **request: object) -> messages.CreateGameResponse:
     request = {"game": "roygbiv", "seed": 1} | request
-    return server.games.CreateGame(messages.CreateGameRequest(**request)).state
+    return server.games.CreateGame(messages.CreateGameRequest(**request))
+
+
+def opening(server: ServerProcess, **request: object) -> state_pb2.GameState:
+    return created(server, **request).state
 
 
 def test_pages_of_games_make_the_whole_list(server: ServerProcess) -> None:
@@ -52,24 +56,23 @@ def test_the_same_seed_makes_the_same_game(server: ServerProcess) -> None:
 
 @pytest.mark.parametrize("game", ["roygbiv", "generator", "my_shelfie", "riviera"])
 def test_a_whole_game_can_be_played(server: ServerProcess, game: str) -> None:
-    state = opening(server, game=game)
-    to_act = [0, 1] if game == "riviera" else []
+    answer = created(server, game=game)
+    state, to_act = answer.state, answer.seats_to_act
     for turn in range(3000):
         # Several seats may be to act: then each has to be asked by name.
-        asked = [messages.ListMovesRequest(state=state, seat=seat) for seat in to_act]
         listings = [
-            server.games.ListMoves(request)
-            for request in asked or [messages.ListMovesRequest(state=state)]
+            server.games.ListMoves(messages.ListMovesRequest(state=state, seat=seat))
+            for seat in to_act
         ]
-        listed = listings[0]
-        if listed.finished:
+        if not to_act:
+            listed = server.games.ListMoves(messages.ListMovesRequest(state=state))
             break
         notation = server.games.ConvertState(messages.ConvertStateRequest(state=state)).notation
         again = state_pb2.GameState(notation=notation)
         assert server.games.ConvertState(messages.ConvertStateRequest(state=again)).state == state
         moves = [
             {"seat": seat, "move": listing.moves[turn % len(listing.moves)].move}
-            for seat, listing in zip(listed.seats_to_act, listings, strict=True)
+            for seat, listing in zip(to_act, listings, strict=True)
         ]
         applied = server.games.ApplyMove(
             messages.ApplyMoveRequest(state=state, moves=moves, seed=turn)
@@ -78,7 +81,9 @@ def test_a_whole_game_can_be_played(server: ServerProcess, game: str) -> None:
         assert all(event.WhichOneof("event") == game for event in applied.events)
         assert all(event.kind and event.description for event in applied.events)
         state = applied.state
-        to_act = list(applied.seats_to_act)
+        to_act = applied.seats_to_act
+        assert not listings or list(listings[0].seats_to_act) == [move["seat"] for move in moves]
+    assert listed.finished
     assert not listed.moves
     assert not listed.seats_to_act
     assert applied.finished
@@ -119,3 +124,34 @@ def test_a_seat_is_shown_its_own_hand_only(server: ServerProcess) -> None:
         assert seen.roygbiv.hands[1 - seat].hidden_count == 3
         again = messages.ObserveStateRequest(state=seen, seat=seat)
         assert server.games.ObserveState(again).state == seen
+
+
+def test_secret_choices_may_come_one_after_another(server: ServerProcess) -> None:
+    """As they do to a referee who waits for three apps; in the end it is as if all came at once."""
+    state = opening(server, game="riviera", options={"players": 3})
+    choices = {
+        seat: server.games.ListMoves(messages.ListMovesRequest(state=state, seat=seat)).moves[0]
+        for seat in range(3)
+    }
+
+    def apply(position: state_pb2.GameState, *seats: int) -> messages.ApplyMoveResponse:
+        moves = [{"seat": seat, "move": choices[seat].move} for seat in seats]
+        return server.games.ApplyMove(
+            messages.ApplyMoveRequest(state=position, moves=moves, seed=3)
+        )
+
+    first = apply(state, 2)
+    assert list(first.seats_to_act) == [0, 1]
+    assert [(event.seat, event.kind) for event in first.events] == [(2, "chose")]
+    assert first.state.riviera.seats[2].choice == choices[2].move.riviera
+    for seat in (0, 1, 2):
+        request = messages.ObserveStateRequest(state=first.state, seat=seat)
+        seen = server.games.ObserveState(request).state.riviera.seats[2]
+        assert seen.HasField("choice") == (seat == 2)
+        assert seen.choice_hidden == (seat != 2)
+    notation = server.games.ConvertState(messages.ConvertStateRequest(state=first.state)).notation
+    second = apply(state_pb2.GameState(notation=notation), 0)
+    assert list(second.seats_to_act) == [1]
+    listed = server.games.ListMoves(messages.ListMovesRequest(state=second.state))
+    assert listed.moves[0] == choices[1]  # the only seat left need not be named
+    assert apply(second.state, 1) == apply(state, 0, 1, 2)

@@ -3,10 +3,13 @@
 It reduces the position to what the seat may know before anything else, grows
 one search tree per thread from independent random streams (root parallelism),
 merges the statistics of the trees' roots, and orders the candidates: the robust
-child, corrected by a lower confidence bound.
+child, corrected by a lower confidence bound. Where seats choose in secret and the
+game wants a mixed strategy, that is the answer, and the move is drawn from it.
 
 Sources: G. Chaslot, M. Winands, J. van den Herik, "Parallel Monte-Carlo tree
-search", CG (2008), for root parallelism; the lower bound as in D. Wu's KataGo.
+search", CG (2008), for root parallelism; the lower bound as in D. Wu's KataGo;
+S. Ganzfried, T. Sandholm, K. Waugh, "Strategy purification and thresholding",
+AAMAS (2012), for leaving the rarest moves out of a mixed strategy.
 
 Limits: standard errors treat the simulations through one move as independent
 draws, which they are only roughly, since the tree learns.
@@ -40,6 +43,7 @@ UNLIMITED = 2**63 - 1
 STRONGEST = 10
 BYTES_A_SIMULATION = 1024  # more than a tree grows by; reserving less is quicker
 CONFIDENCE = 1.96  # standard errors of a two-sided 95% bound
+RARE = 0.05  # of the weight of a mixed strategy's first move: less is noise, and left out
 ROBUST_SHARE = 0.25  # of the most visits, that a candidate needs to be best by its bound
 VARIATION_CANDIDATES = 10  # the best so many candidates get a principal variation
 VARIATION_LENGTH = 12
@@ -283,6 +287,7 @@ class _Merged:
     shares: list[float]
     squares: list[float]
     scores: list[float]
+    strategy: float  # weight in a mixed strategy; 0 for a pure one
     search: Search  # the tree with most visits of the move
     search_visits: int
 
@@ -376,9 +381,10 @@ class _Task:
         reason = self.stop_reason()
         merged = self._merge()
         order = self._order(merged)
-        best = self._best(order, merged)
+        strategy = _mixed_strategy(merged)
+        best = self._best(order, merged, strategy)
         candidates = tuple(
-            self._candidate(code, rank, merged.get(code), best)
+            self._candidate(code, rank, merged.get(code), strategy.get(code, float(code == best)))
             for rank, code in enumerate(order[: self.candidates])
         )
         simulations = sum(search.simulations for search in self.searches)
@@ -392,7 +398,7 @@ class _Task:
             best_move=self.position.move(best, self.seat),
             seat=self.seat,
             candidates=candidates,
-            estimate=self._estimate(merged[best]) if merged else None,
+            estimate=self._estimate(merged[order[0]]) if merged else None,
             statistics=Statistics(
                 simulations=simulations,
                 determinizations=simulations,
@@ -411,12 +417,15 @@ class _Task:
     def _merge(self) -> dict[int, _Merged]:
         merged: dict[int, _Merged] = {}
         for search in self.searches:
-            for code, visits, shares, squares, scores in search.root_statistics():
+            for code, visits, shares, squares, scores, strategy in search.root_statistics():
                 known = merged.get(code)
                 if known is None:
-                    merged[code] = _Merged(visits, shares, squares, scores, search, visits)
+                    merged[code] = _Merged(
+                        visits, shares, squares, scores, strategy, search, visits
+                    )
                     continue
                 known.visits += visits
+                known.strategy += strategy
                 known.shares = [a + b for a, b in zip(known.shares, shares, strict=True)]
                 known.squares = [a + b for a, b in zip(known.squares, squares, strict=True)]
                 known.scores = [a + b for a, b in zip(known.scores, scores, strict=True)]
@@ -451,17 +460,28 @@ class _Task:
         if not merged:
             return [random.Random(self.seed).choice(self.codes)]
         enough = _robust_visits(merged)
+        mixed = any(move.strategy for move in merged.values())
 
         def key(code: int) -> tuple[bool, float, int]:
             move = merged[code]
+            if mixed:
+                return (False, -move.strategy, code)
             if move.visits < enough:
                 return (True, -move.visits, code)
             return (False, CONFIDENCE * self._error(move) - self._share(move), code)
 
         return sorted(merged, key=key)
 
-    def _best(self, order: list[int], merged: dict[int, _Merged]) -> int:
-        """The move to play: the first, or for a weaker level one about as good."""
+    def _best(
+        self, order: list[int], merged: dict[int, _Merged], strategy: dict[int, float]
+    ) -> int:
+        """The move to play: the first, or for a weaker level one about as good.
+
+        From a mixed strategy, any of its moves, as often as it says.
+        """
+        if strategy:
+            (drawn,) = random.Random(self.seed).choices([*strategy], [*strategy.values()])
+            return drawn
         if self.margin == 0 or not merged:
             return order[0]
         enough = _robust_visits(merged)
@@ -478,7 +498,7 @@ class _Task:
         code: int,
         rank: int,
         merged: _Merged | None,
-        best: int,
+        probability: float,
     ) -> Candidate:
         codec = self.position.codec
         variation: tuple[Move, ...] = ()
@@ -491,9 +511,17 @@ class _Task:
             move=self.position.move(code, self.seat),
             visits=0 if merged is None else merged.visits,
             estimate=None if merged is None else self._estimate(merged),
-            probability=float(code == best),
+            probability=probability,
             principal_variation=variation,
         )
+
+
+def _mixed_strategy(merged: dict[int, _Merged]) -> dict[int, float]:
+    """How often to make each move, without the rarest; empty if the strategy is pure."""
+    least = RARE * max((move.strategy for move in merged.values()), default=0.0)
+    kept = {code: move.strategy for code, move in merged.items() if move.strategy > least}
+    total = sum(kept.values())
+    return {code: weight / total for code, weight in kept.items()}
 
 
 def _robust_visits(merged: dict[int, _Merged]) -> float:

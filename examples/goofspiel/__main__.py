@@ -1,4 +1,4 @@
-"""Registers Goofspiel and asks for a bid in the position of a notation: `python -m goofspiel`."""
+"""Registers Goofspiel and asks how to bid in the position of a notation: `python -m goofspiel`."""
 
 import sys
 
@@ -9,4 +9,6 @@ from goofspiel import GoofspielCodec
 register(GoofspielCodec)
 position = Position.parse(sys.argv[1] if len(sys.argv) > 1 else GoofspielCodec.example)
 analysis = Engine().suggest(position, seat=0, limits=Limits(simulations=100_000), seed=1)
-print(analysis.best_move.description)
+for candidate in analysis.candidates:
+    if candidate.probability:
+        print(f"{candidate.probability:4.0%}  {candidate.move.description}")

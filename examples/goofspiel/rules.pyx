@@ -68,6 +68,7 @@ cdef class Goofspiel(Game):
         self.cards = cards
         self.move_space = cards + 1  # a move is the value of the card
         self.state_size = sizeof(Table)
+        self.tuning.mixed = True  # bids are secret, and a bid that is known can be beaten
 
     cdef uint32_t full_hand(self) noexcept nogil:
         return ((<uint32_t>1 << self.cards) - 1) << 1

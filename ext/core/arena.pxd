@@ -27,6 +27,17 @@ cdef struct Edge:
     float inverse_root  # 1 / sqrt(visits)
 
 
+# The same cell where a seat chooses in secret and mixes its moves by regret.
+cdef struct MixedEdge:
+    uint32_t move
+    uint32_t child
+    uint32_t visits
+    uint32_t stamp  # of the last visit of the node in which the move was legal
+    float mean  # of the acting seat's win shares
+    float regret  # of not having chosen the move, above 0 or cut off there
+    double strategy  # sum over the node's visits of visit number * probability of the move
+
+
 # One cell, too: an information set, as the searching seat tells them apart.
 cdef struct Node:
     uint32_t edges  # first cell of the block of edges

@@ -40,6 +40,9 @@ cdef struct Tuning:
     float prior_visits
     # The k-th simulation of each root move meets the same hidden things and the same luck.
     bint paired
+    # Secret choices, which not even the own seat is said to see at once, are made by regret
+    # matching: the answer is a mixed strategy. Otherwise by the rule above, for a pure one.
+    bint mixed
 
 
 cdef class Game

@@ -8,7 +8,10 @@ moved there. The tree is one over the information sets of the searching seat
 and on the codes of observed chance events. Selection is UCB with the number of
 times an edge was available in place of its node's visits. Every seat maximises
 its own share (max^n). Where several seats act at once, none sees the others'
-choices, so each seat selects on its own statistics (decoupled UCT).
+choices, so each seat selects on its own statistics: by UCB (decoupled UCT) or,
+where the game's tuning says so, by regret matching+, with the mean of each edge
+as its baseline and the average of the strategies, later ones weighing more, as
+the answer.
 
 What a game knows about good play enters by its priors, which set the order in
 which a node tries its moves and how many (progressive widening), by its
@@ -20,21 +23,25 @@ Search", IEEE TCIAIG 4 (2012); C. Luckhardt, K. Irani, "An algorithmic solution
 of n-person games", AAAI (1986); D. Perick et al., "Comparison of different
 selection strategies in MCTS for the game of Tron", IEEE CIG (2012); G. Chaslot
 et al., "Progressive strategies for Monte-Carlo tree search", New Mathematics and
-Natural Computation 4 (2008), for progressive widening and priors.
+Natural Computation 4 (2008), for progressive widening and priors;
+V. Lisý et al., "Convergence of Monte Carlo tree search in simultaneous move
+games", NIPS (2013), and M. Schmid et al., "Variance reduction in Monte Carlo
+counterfactual regret minimization", AAAI (2019), for regret matching.
 
 Limits: opponents are modelled as if they knew what the searching seat knows
-(strategy fusion); determinizations are those of the game; a pure strategy
-results where a mixed one may be needed.
+(strategy fusion); determinizations are those of the game; strategies are mixed
+for secret choices only, not to hide what a hand holds.
 """
 
 from libc.math cimport log, sqrt, sqrtf
-from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from aleator.ext.core.arena cimport (
     Arena,
     Edge,
+    MixedEdge,
     Node,
     close_arena,
     new_edge,
@@ -46,7 +53,7 @@ from aleator.ext.core.bits cimport lowest_bit
 from aleator.ext.core.check cimport check
 from aleator.ext.core.clock cimport flag_t, get_flag, monotonic_ns, set_flag
 from aleator.ext.core.game cimport CHANCE, FINISHED, MAX_MOVES, MAX_SEATS, Game, State, Tuning
-from aleator.ext.core.random cimport Random, below, seed_random
+from aleator.ext.core.random cimport Random, below, next64, seed_random
 
 
 cdef enum:
@@ -65,6 +72,21 @@ cdef enum:
     LAST_STAMP = 0x7FFFFFF0
 
 cdef float WORST = -1e30
+# Regret matching chooses uniformly with probability 1/sqrt(visits of the node), but at least:
+cdef float CURIOSITY = 0.02
+
+
+# One edge passed in a simulation.
+cdef struct Step:
+    uint32_t edge  # its cell
+    uint32_t node  # the cell of the node it belongs to
+    uint32_t stamp  # of the visit of that node
+    # With what probability regret matching chose it, and would have but for its curiosity;
+    # 0 if it was not regret matching.
+    float chance
+    float strategy
+    bint mixed  # whether it is a mixed edge
+    int seat  # who moved there
 
 
 cdef extern from *:
@@ -176,10 +198,10 @@ cdef class Search:
     cdef uint32_t[MAX_MOVES] root_moves
     cdef float[MAX_MOVES] root_priors
     cdef bint root_has_priors
+    cdef readonly bint mixed  # whether the answer is a mixed strategy
     cdef int root_count
     cdef RootSums* sums  # by index of the root's edges
-    cdef uint32_t[MAX_DEPTH] path  # cells of the edges passed
-    cdef uint8_t[MAX_DEPTH] path_seats  # who moved there
+    cdef Step[MAX_DEPTH] path
 
     def __cinit__(
         self,
@@ -247,9 +269,10 @@ cdef class Search:
 
     cdef void rate_root_moves(self) noexcept nogil:
         """Take the priors of the root's moves once: they do not depend on what is hidden."""
+        memcpy(self.work.data, self.root.data, self.game.state_size)
+        self.game.determinize(self.work.data, self.seat, &self.random)
+        self.mixed = self.mixes(self.work.data, self.seat, self.root_moves[0])
         if self.knowledge:
-            memcpy(self.work.data, self.root.data, self.game.state_size)
-            self.game.determinize(self.work.data, self.seat, &self.random)
             self.root_has_priors = self.game.priors(
                 self.work.data, self.seat, self.root_moves, self.root_count, self.root_priors
             )
@@ -311,6 +334,10 @@ cdef class Search:
                 last = now
                 left = stride
 
+    cdef bint mixes(self, const void* state, int seat, uint32_t move) noexcept nogil:
+        """Whether a seat that has this move chooses in secret and is to mix its moves."""
+        return self.tuning.mixed and not self.game.visible(state, seat, move, seat)
+
     cdef void simulate(self) noexcept nogil:
         cdef void* state = self.work.data
         cdef float[MAX_SEATS] shares
@@ -322,7 +349,7 @@ cdef class Search:
         cdef int depth = 0
         cdef int actors, seat
         cdef bint added = False
-        cdef Edge* edge = self.select(ROOT, NULL, self.seat, &added)
+        cdef Edge* edge = self.select(&self.path[0], ROOT, NULL, self.seat, &added)
         if self.tuning.paired and edge != NULL:
             seed_random(&self.random, self.seed ^ self.stream, ~<uint64_t>edge.visits)
         memcpy(state, self.root.data, self.game.state_size)
@@ -343,13 +370,11 @@ cdef class Search:
                 if added or node == 0 or depth == MAX_DEPTH:
                     self.evaluate(state, shares, scores)
                     break
-                edge = self.select(node, state, seat, &added)
+                edge = self.select(&self.path[depth], node, state, seat, &added)
             if edge == NULL:
                 self.memory_full = True
                 self.evaluate(state, shares, scores)
                 break
-            self.path[depth] = <uint32_t>(edge - self.arena.cells)
-            self.path_seats[depth] = seat
             depth += 1
             move = edge.move
             if self.game.visible(state, seat, move, self.seat):
@@ -410,57 +435,86 @@ cdef class Search:
         return self.stamp
 
     cdef Edge* select(
-        self, uint32_t node, const void* state, int seat, bint* added
+        self, Step* step, uint32_t node, const void* state, int seat, bint* added
     ) noexcept nogil:
-        """Choose an edge among the legal moves: an untried one, or the best by UCB.
+        """Choose an edge among the legal moves: an untried one, or one that was tried.
 
         The root needs no state. NULL if a new edge was due and the arena is full.
         """
         cdef uint32_t[MAX_MOVES] listed
         cdef uint32_t* moves = listed
-        cdef uint32_t* marks = self.marks
         cdef int count
+        cdef int tried
+        cdef bint mixed
+        cdef Edge* edge = NULL
+        cdef uint32_t visits = node_at(&self.arena, node).visits
+        node_at(&self.arena, node).visits = visits + 1
+        if node == ROOT:
+            moves = self.root_moves
+            count = self.root_count
+            mixed = self.mixed
+        else:
+            count = self.game.legal(state, seat, moves)
+            check(0 < count <= MAX_MOVES)
+            mixed = self.mixes(state, seat, moves[0])
+        step.stamp = self.mark(moves, count)
+        step.node = node
+        step.seat = seat
+        step.mixed = mixed
+        step.chance = 0
+        tried = self.mark_tried(node, step.stamp, mixed)
+        if tried < count and tried < (
+            self.tuning.widening_base + self.tuning.widening_factor * sqrtf(<float>visits)
+        ):
+            edge = self.try_move(node, state, seat, moves, count, count - tried, mixed)
+            added[0] = edge != NULL
+        if edge == NULL and tried:
+            if mixed:
+                edge = <Edge*>self.match_regret(step, tried)
+            else:
+                edge = self.highest_bound(node)
+        if edge != NULL:
+            step.edge = <uint32_t>(edge - self.arena.cells)
+        return edge
+
+    cdef int mark_tried(self, uint32_t node, uint32_t stamp, bint mixed) noexcept nogil:
+        """Mark with `stamp + 1` the moves with `stamp` that were tried; how many these are."""
+        cdef uint32_t* marks = self.marks
+        cdef Edge* edge = self.arena.cells + node_at(&self.arena, node).edges
+        cdef Edge* end = edge + node_at(&self.arena, node).count
         cdef int tried = 0
-        cdef uint32_t stamp
-        cdef Edge* edge
-        cdef Edge* end
+        while edge < end:
+            if marks[edge.move] == stamp:
+                marks[edge.move] = stamp + 1
+                tried += 1
+                if mixed:
+                    (<MixedEdge*>edge).stamp = stamp
+                else:
+                    edge.availability += 1
+            edge += 1
+        return tried
+
+    cdef Edge* highest_bound(self, uint32_t node) noexcept nogil:
+        """The edge with the highest upper bound, among those that `mark_tried` marked."""
+        cdef uint32_t* marks = self.marks
+        cdef uint32_t stamp = self.stamp + 1
+        cdef Edge* first = self.arena.cells + node_at(&self.arena, node).edges
+        cdef Edge* end = first + node_at(&self.arena, node).count
+        cdef Edge* edge = first
         cdef Edge* best = NULL
         cdef float score
         cdef float best_score = WORST
         cdef float best_prior = WORST
         cdef float exploration = self.tuning.exploration
         cdef float prior_visits = self.tuning.prior_visits
-        cdef uint32_t visits = node_at(&self.arena, node).visits
-        node_at(&self.arena, node).visits = visits + 1
-        if node == ROOT:
-            moves = self.root_moves
-            count = self.root_count
-        else:
-            count = self.game.legal(state, seat, moves)
-            check(0 < count <= MAX_MOVES)
-        stamp = self.mark(moves, count)  # and legal moves that were tried: `stamp + 1`
-        edge = self.arena.cells + node_at(&self.arena, node).edges
-        end = edge + node_at(&self.arena, node).count
+        if prior_visits > 0:
+            while edge < end:
+                if marks[edge.move] == stamp and edge.prior > best_prior:
+                    best_prior = edge.prior
+                edge += 1
+            edge = first
         while edge < end:
             if marks[edge.move] == stamp:
-                marks[edge.move] = stamp + 1
-                edge.availability += 1
-                tried += 1
-                best_prior = max(best_prior, edge.prior)
-            edge += 1
-        if tried < count and tried < (
-            self.tuning.widening_base + self.tuning.widening_factor * sqrtf(<float>visits)
-        ):
-            edge = self.try_move(node, state, seat, moves, count, count - tried, stamp)
-            if edge != NULL:
-                added[0] = True
-                return edge
-            if tried == 0:
-                return NULL
-        edge = self.arena.cells + node_at(&self.arena, node).edges
-        end = edge + node_at(&self.arena, node).count
-        while edge < end:
-            if marks[edge.move] == stamp + 1:
                 score = (
                     <float>edge.total * edge.inverse_root * edge.inverse_root
                     + exploration * root_log(edge.availability) * edge.inverse_root
@@ -475,6 +529,37 @@ cdef class Search:
             edge += 1
         return best
 
+    cdef MixedEdge* match_regret(self, Step* step, int tried) noexcept nogil:
+        """Draw an edge in proportion to regret, among those that `mark_tried` marked."""
+        cdef uint32_t visits = node_at(&self.arena, step.node).visits
+        cdef MixedEdge* first = (
+            <MixedEdge*>self.arena.cells + node_at(&self.arena, step.node).edges
+        )
+        cdef MixedEdge* end = first + node_at(&self.arena, step.node).count
+        cdef MixedEdge* edge = first
+        cdef MixedEdge* drawn = NULL
+        cdef float total = 0
+        cdef float share, left
+        cdef float uniform = (<float>1.0) / tried
+        cdef float curiosity = max(CURIOSITY, 1 / sqrtf(<float>visits))
+        while edge < end:
+            if edge.stamp == step.stamp:
+                total += edge.regret
+            edge += 1
+        left = <float>((next64(&self.random) >> 40) * (1.0 / (1 << 24)))
+        edge = first
+        while edge < end:
+            if edge.stamp == step.stamp:
+                share = edge.regret / total if total > 0 else uniform
+                edge.strategy += <double>visits * share
+                if left >= 0:  # else drawn before
+                    drawn = edge
+                    step.strategy = share
+                    step.chance = (1 - curiosity) * share + curiosity * uniform
+                    left -= step.chance
+            edge += 1
+        return drawn
+
     cdef Edge* try_move(
         self,
         uint32_t node,
@@ -483,15 +568,16 @@ cdef class Search:
         const uint32_t* moves,
         int count,
         int untried,
-        uint32_t stamp,
+        bint mixed,
     ) noexcept nogil:
-        """Add an edge for the move that looks best of those marked with `stamp`.
+        """Add an edge for the untried legal move that looks best.
 
-        One of them at random if the game has no opinion. NULL if the arena is full.
+        One at random if the game has no opinion. NULL if the arena is full.
         """
         cdef float[MAX_MOVES] values
         cdef float* priors = values
         cdef bint known = False
+        cdef uint32_t stamp = self.stamp
         cdef int best = -1
         cdef int i, rank
         cdef Edge* edge
@@ -512,28 +598,76 @@ cdef class Search:
                 else:
                     rank -= 1
         edge = new_edge(&self.arena, node, moves[best])
-        if edge != NULL:
+        if edge != NULL and mixed:
+            (<MixedEdge*>edge).stamp = stamp
+        elif edge != NULL:
             edge.availability = 1
             edge.prior = priors[best] if known else 0
         return edge
 
     cdef void back_up(self, int depth, const float* shares, const float* scores) noexcept nogil:
         cdef Edge* edge
+        cdef MixedEdge* mixed
         cdef RootSums* sums
+        cdef Step* step
+        cdef float share
         cdef int i, seat
         for i in range(depth):
-            edge = self.arena.cells + self.path[i]
-            edge.visits += 1
-            edge.total += shares[self.path_seats[i]]
-            edge.inverse_root = 1 / sqrtf(<float>edge.visits)
+            step = &self.path[i]
+            share = shares[step.seat]
+            if step.mixed:
+                if step.chance > 0:
+                    self.regret(step, share)
+                mixed = <MixedEdge*>(self.arena.cells + step.edge)
+                mixed.visits += 1
+                mixed.mean += (share - mixed.mean) / mixed.visits
+            else:
+                edge = self.arena.cells + step.edge
+                edge.visits += 1
+                edge.total += share
+                edge.inverse_root = 1 / sqrtf(<float>edge.visits)
         if depth:
-            sums = self.sums + (self.path[0] - node_at(&self.arena, ROOT).edges)
+            sums = self.sums + (self.path[0].edge - node_at(&self.arena, ROOT).edges)
             for seat in range(self.game.seats):
                 sums.shares[seat] += shares[seat]
                 sums.squares[seat] += shares[seat] * shares[seat]
                 sums.scores[seat] += scores[seat]
         self.depth = max(self.depth, depth)
         self.simulations += 1
+
+    cdef void regret(self, Step* step, float share) noexcept nogil:
+        """Add to each edge's regret what it would have brought beyond the strategy's value.
+
+        That is its mean, corrected for the drawn edge by what was seen now, so that the
+        expectation is that of the simulations while the variance is small.
+        """
+        cdef MixedEdge* first = (
+            <MixedEdge*>self.arena.cells + node_at(&self.arena, step.node).edges
+        )
+        cdef MixedEdge* end = first + node_at(&self.arena, step.node).count
+        cdef MixedEdge* drawn = <MixedEdge*>(self.arena.cells + step.edge)
+        cdef MixedEdge* edge = first
+        cdef float correction = (share - drawn.mean) / step.chance
+        cdef float value = 0
+        cdef float total = 0
+        cdef float means = 0
+        cdef int count = 0
+        while edge < end:
+            if edge.stamp == step.stamp:
+                total += edge.regret
+                value += edge.regret * edge.mean
+                means += edge.mean
+                count += 1
+            edge += 1
+        value = value / total if total > 0 else means / count
+        value += step.strategy * correction
+        edge = first
+        while edge < end:
+            if edge.stamp == step.stamp:
+                edge.regret = max(
+                    <float>0, edge.regret + edge.mean - value + (correction if edge == drawn else 0)
+                )
+            edge += 1
 
     @property
     def nodes(self):
@@ -551,8 +685,9 @@ cdef class Search:
         Returns
         -------
         list of tuple
-            (move, visits, shares, squares, scores), the last three summed over
-            the simulations, by seat.
+            (move, visits, shares, squares, scores, strategy), the shares, squares and
+            scores summed over the simulations, by seat; the strategy is the weight of
+            the move in a mixed strategy, 0 if the search is not `mixed`.
         """
         cdef Node* root = node_at(&self.arena, ROOT)
         cdef Edge* edge = self.arena.cells + root.edges
@@ -568,6 +703,7 @@ cdef class Search:
                 [sums.shares[seat] for seat in range(self.game.seats)],
                 [sums.squares[seat] for seat in range(self.game.seats)],
                 [sums.scores[seat] for seat in range(self.game.seats)],
+                (<MixedEdge*>(edge + i)).strategy if self.mixed else 0.0,
             ))
         return result
 

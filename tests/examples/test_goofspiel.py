@@ -11,9 +11,11 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 from google.protobuf.json_format import ParseDict
@@ -235,15 +237,38 @@ class Solver:
     [(3, "A", {1}), (3, "2", {2}), (3, "3", {3}), (4, "3", {1, 3, 4}), (4, "4", {4})],
 )
 def test_search_finds_the_solution(reference, cards, prize, bids):
-    """The first bid is one of the exact solution; where that mixes, the visits are mixed too."""
+    """Whoever knows the mixed strategy gains little by it; any single bid would lose much."""
     hand = "A234"[:cards]
     unknown = "?" * (cards - 1)
     position = Position.parse(f"goofspiel {hand},{hand} {prize} {unknown} 0,0 cards={cards}")
-    assert Solver(reference, position.options).optimal(position) == bids
-    for seed in range(5):
-        limits = Limits(simulations=5_000)
-        analysis = Engine().suggest(position, 0, limits, seed=seed)
-        assert analysis.best_move.code in bids
-        most = max(candidate.visits for candidate in analysis.candidates)
-        assert len(bids) == 1 or most < 0.9 * analysis.statistics.simulations
+    solver = Solver(reference, position.options)
+    assert solver.optimal(position) == bids
+    matrix = np.array(solver.matrix(position.record))
+    exploitability = []
+    for seed in range(4):
+        analysis = Engine().suggest(position, 0, Limits(simulations=10_000), seed=seed)
+        strategy = np.zeros(cards)
+        for candidate in analysis.candidates:
+            strategy[candidate.move.code - 1] = candidate.probability
+        assert strategy.sum() == pytest.approx(1)
+        assert strategy[analysis.best_move.code - 1] > 0
         assert analysis.estimate.win_share[0] == pytest.approx(0.5, abs=0.1)
+        exploitability.append(0.5 - (strategy @ matrix).min())
+    assert np.mean(exploitability) < 0.1
+    if len(bids) > 1:
+        assert 0.5 - matrix.min(axis=1).max() > 0.2  # of the best single bid
+
+
+def test_moves_are_drawn_from_the_mixed_strategy(reference):
+    """Over many seeds each bid is made about as often as its probability says."""
+    position = Position.parse("goofspiel A234,A234 3 ??? 0,0 cards=4")
+    analyses = [
+        Engine().suggest(position, 0, Limits(simulations=400), seed=seed) for seed in range(300)
+    ]
+    expected = Counter()
+    for analysis in analyses:
+        for candidate in analysis.candidates:
+            expected[candidate.move.code] += candidate.probability
+    made = Counter(analysis.best_move.code for analysis in analyses)
+    for bid, count in expected.items():
+        assert made[bid] == pytest.approx(count, abs=5 * count**0.5 + 1)

@@ -31,7 +31,7 @@ from aleator.search.errors import (
 )
 from aleator.search.games import codec_class, game_ids
 from aleator.search.games.base import parse_option, read_model
-from aleator.search.limits import parse_duration
+from aleator.search.limits import level_settings, parse_duration
 from aleator.service import convert
 from aleator.service.cli.play import Opponent, PersonLeft, Play
 from aleator.service.cli.report import candidates_report, games_report, match_report, show
@@ -42,6 +42,8 @@ from aleator.v1.game_service_pb2 import ListGamesResponse
 
 WRONG_INPUT = 2
 INTERRUPTED = 130
+LEVEL_PACE = 0.25
+"""Seconds for a move of a bot whose level needs less time than it has."""
 
 
 class _Commands(TyperGroup):
@@ -216,7 +218,10 @@ def play(
     for person in people:
         position.observe(person)  # complains if there is no such seat
     drawing = find_drawing(game)
-    opponent = Opponent(Engine(), Limits(time=parse_duration(time)), level)
+    seconds = parse_duration(time)
+    in_haste = level is not None and level_settings(level).simulations is not None
+    pace = min(seconds, LEVEL_PACE) if in_haste else seconds
+    opponent = Opponent(Engine(), Limits(time=seconds), level, pace)
     console = Console()
     try:
         Play(console, drawing, position, people, opponent, chance).run()

@@ -40,11 +40,20 @@ class PersonLeft(Exception):
 
 @dataclass(frozen=True)
 class Opponent:
-    """How the engine plays all seats but those of people."""
+    """How the engine plays all seats but those of people.
+
+    Attributes
+    ----------
+    engine, limits, level
+        As `Engine.suggest` takes them.
+    pace
+        Seconds that a move takes at least where a person must not learn whether it was forced.
+    """
 
     engine: Engine
     limits: Limits
     level: int | None = None
+    pace: float = 0.0
 
 
 class News(NamedTuple):
@@ -97,6 +106,8 @@ class Play:
         # last move.
         self._news: dict[int | None, list[News]] = {person: [] for person in self.people or (None,)}
         self._thoughts: dict[int, Text] = {}
+        # What every move takes where some are hidden: as long as the longest search so far.
+        self._pace = opponent.pace
 
     def _name(self, seat: int) -> str:
         if seat in self.people:
@@ -188,16 +199,24 @@ class Play:
             self.console.print(Text(f"{self.names[seat]} ").append(thought))
 
     def _think(self, seat: int) -> Move:
-        opponent = self.opponent
-        analysis = self._analyse(f"{self.names[seat]} is thinking", seat, opponent.level)
-        # From how a bot sees its chances people could tell what it holds, and from how much it
-        # searched whether it had a choice.
+        # From how a bot sees its chances people could tell what it holds, and from how much or how
+        # long it searched whether it had a choice.
+        is_open = all(self.position.observe(person).is_full for person in self.people)
+        analysis = self._analyse(
+            f"{self.names[seat]} is thinking",
+            seat,
+            self.opponent.level,
+            at_least=0.0 if is_open else self._pace,
+        )
+        self._pace = max(self._pace, analysis.statistics.elapsed)
         self._thoughts.pop(seat, None)
-        if all(self.position.observe(person).is_full for person in self.people):
+        if is_open:
             self._thoughts[seat] = _thought(analysis)
         return analysis.best_move
 
-    def _analyse(self, message: str, seat: int, level: int | None = None) -> Analysis:
+    def _analyse(
+        self, message: str, seat: int, level: int | None = None, at_least: float = 0.0
+    ) -> Analysis:
         analysis = think(
             self.console,
             message,
@@ -207,6 +226,7 @@ class Play:
             self.opponent.limits,
             seed=self._thinking.getrandbits(64),
             level=level,
+            at_least=at_least,
         )
         if analysis.statistics.stop_reason is StopReason.STOPPED:
             raise PersonLeft

@@ -1,10 +1,12 @@
 """A search that the person at the terminal can watch and interrupt."""
 
+import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 from rich.console import Console
 
-from aleator.search import Analysis, Engine, Limits, Position, StopFlag
+from aleator.search import Analysis, Engine, Limits, Position, StopFlag, StopReason
 
 
 def think(
@@ -17,20 +19,27 @@ def think(
     *,
     seed: int | None = None,
     level: int | None = None,
+    at_least: float = 0.0,
 ) -> Analysis:
     """Search as `Engine.suggest` does; Ctrl-C ends it with what it has found so far.
 
     The search runs in a thread of its own, because Python hears of Ctrl-C only
     while its main thread runs Python code. An interrupted search has the stop
-    reason STOPPED.
+    reason STOPPED. `at_least` is how many seconds it takes even if there is
+    nothing to search.
     """
     stop = StopFlag()
     with ThreadPoolExecutor(1) as pool, console.status(message):
+        end = time.monotonic() + at_least
         future = pool.submit(
             engine.suggest, position, seat, limits, seed=seed, level=level, stop=stop
         )
         try:
-            return future.result()
+            analysis = future.result()
+            time.sleep(max(0.0, end - time.monotonic()))
         except KeyboardInterrupt:
             stop.set()
-            return future.result()
+            analysis = future.result()
+            spent = replace(analysis.statistics, stop_reason=StopReason.STOPPED)
+            return replace(analysis, statistics=spent)
+        return analysis

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -18,10 +19,11 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 from typer.testing import CliRunner, Result
 
-from aleator.search import Engine, Limits, Position
+from aleator.search import Analysis, Engine, Limits, Position, StopReason
 from aleator.search.games import game_ids
 from aleator.service.cli.app import app
 from aleator.service.cli.play import ERASE_SCROLLED, Opponent, Play
+from aleator.service.cli.think import think
 from aleator.service.drawing import DRAWINGS, RoygbivDrawing, Scene
 
 MATCH = ["match", "random", "greedy", "--workers", "1"]
@@ -175,6 +177,7 @@ class Table:
         options: dict[str, object],
         game: str = "roygbiv",
         answers: Sequence[str] = (),
+        pace: float = 0.0,
     ) -> None:
         self.screen = io.StringIO()
         self.scenes: list[Scene] = []
@@ -190,7 +193,7 @@ class Table:
             drawing,
             Position.create(game, options, seed=5),
             people,
-            Opponent(Engine(), Limits(simulations=10)),
+            Opponent(Engine(), Limits(simulations=10), pace=pace),
             self._chance,
         )
         monkeypatch.setattr(self.console, "input", self._answer)
@@ -319,6 +322,41 @@ def test_hidden_hands_stay_hidden_though_the_bots_moves_are_told(
     assert "Bot 2 gave" not in shown
     for scene in table.scenes:
         assert len(scene.before) == len(scene.events)
+
+
+def test_a_forced_move_takes_as_long_as_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where hands are hidden; with open ones nobody has to wait."""
+    took: dict[bool, list[float]] = {True: [], False: []}
+
+    def timed(console: Console, *arguments: Any, **settings: Any) -> Analysis:
+        before = time.monotonic()
+        analysis = think(console, *arguments, **settings)
+        forced = analysis.statistics.stop_reason is StopReason.ONLY_MOVE
+        took[forced].append(time.monotonic() - before)
+        return analysis
+
+    monkeypatch.setattr("aleator.service.cli.play.think", timed)
+    Table(monkeypatch, [0], {"players": 4}, "riviera", pace=0.01)
+    assert len(took[True]) > 3
+    assert min(took[True]) >= 0.01
+    took[False].clear()
+    Table(monkeypatch, [0], {"max_rolls": 20}, "generator", pace=5)
+    assert took[False]
+    assert max(took[False]) < 5
+
+
+def test_ctrl_c_ends_also_a_wait(opening: str) -> None:
+    console = Console(file=io.StringIO())
+    previous = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    try:
+        limits = Limits(simulations=1)
+        position = Position.parse(opening)
+        analysis = think(console, "", Engine(), position, limits=limits, at_least=30)
+    finally:
+        signal.signal(signal.SIGALRM, previous)
+    assert analysis.statistics.stop_reason is StopReason.STOPPED
+    assert analysis.best_move in position.moves()
 
 
 def test_serve_on_a_taken_port_ends_with_one_line() -> None:

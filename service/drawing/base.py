@@ -30,6 +30,8 @@ class Scene:
     seat
         The seat in question: that of the person who looks, or the one that a highlighted move is
         of; None if there is none.
+    win_shares
+        Each seat's share of the win; empty while the game goes on.
     """
 
     state: Record
@@ -38,6 +40,15 @@ class Scene:
     events: Sequence[Record] = ()
     before: Sequence[Record] = ()
     seat: int | None = None
+    win_shares: Sequence[float] = ()
+
+    @property
+    def result(self) -> str:
+        """Who won, as a sentence; empty while the game goes on."""
+        winners = [name for name, share in zip(self.names, self.win_shares, strict=False) if share]
+        if not winners:
+            return ""
+        return f"{'Won' if len(winners) == 1 else 'Shared'} by {' and '.join(winners)}."
 
 
 class Drawing(ABC):

@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from aleator.service.drawing.base import Record, Scene
-from aleator.service.drawing.svg import Group, Picture
+from aleator.service.drawing.svg import Group, Picture, fitting
 
 COLOURS = "GRYB"
 CORNERS = {"G": (-1, -1), "R": (1, -1), "Y": (1, 1), "B": (-1, 1)}  # clockwise from the top left
@@ -283,15 +283,9 @@ def _draw_sidebar(picture: Group, scene: Scene) -> None:
         _draw_seat(picture, Point(left, top), state, seat, name)
         top += 168
     if state.get("seat_to_act") is None:
-        _write(picture, Point(left, top + 16), _result(scene), size=17, weight="bold")
-
-
-def _result(scene: Scene) -> str:
-    """How a finished game ended, as far as the scene tells."""
-    for event in scene.events:
-        if "winner" in event.get("finished", ()):
-            return f"Won by {scene.names[event['finished']['winner']]}."
-    return "The game is over."
+        result = scene.result or "The game is over."
+        size = fitting(result, 17, SIDEBAR)
+        _write(picture, Point(left, top + 16), result, size=size, weight="bold")
 
 
 def _draw_seat(picture: Group, corner: Point, state: Record, seat: int, name: str) -> None:

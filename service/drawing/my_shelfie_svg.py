@@ -21,7 +21,7 @@ from aleator.search.games.my_shelfie_invariants import (
     line_points,
 )
 from aleator.service.drawing.base import Record, Scene
-from aleator.service.drawing.svg import Group, Picture
+from aleator.service.drawing.svg import Group, Picture, fitting
 
 # What everything of an item is coloured, and the tint of its blank compartments.
 COLOURS = {
@@ -200,6 +200,10 @@ def _draw_head(shelf: Group, scene: Scene, seat: int, score: int) -> None:
     _write(
         shelf, str(score), SHELF_WIDTH - 8, 34, 30, text_anchor="end", font_weight="bold", fill=PEN
     )
+    if scene.win_shares and scene.win_shares[seat]:
+        word = "won" if scene.win_shares[seat] == 1 else "shares the win"
+        right = SHELF_WIDTH - 20 - 20 * len(str(score))
+        _write(shelf, word, right, 34, 18, text_anchor="end", fill=PEN)
 
 
 def _draw_label(case: Group, item: str, top: float) -> None:
@@ -218,7 +222,7 @@ def _draw_pips(case: Group, x: float, y: float, count: int) -> None:
 def _draw_points(case: Group, x: float, y: float, points: int | None) -> None:
     text = "–" if points is None else str(points)  # noqa: RUF001
     _write(
-        case, text, x, y, _fitting(text, 17, 46), fill="#c9a986" if points is None else "#ffffff",
+        case, text, x, y, fitting(text, 17, 46), fill="#c9a986" if points is None else "#ffffff",
         font_weight="bold",
     )  # fmt: skip
 
@@ -228,7 +232,7 @@ def _draw_space(cell: Group, item: str, mark: int, value: str) -> None:
     cell.add("rect", width=ROOM, height=ROOM, rx=7, fill=fill)
     if mark != CROSSED:
         _write(
-            cell, value, ROOM / 2, ROOM / 2, _fitting(value, 25, 40), font_weight="bold",
+            cell, value, ROOM / 2, ROOM / 2, fitting(value, 25, 40), font_weight="bold",
             fill_opacity=0.55 if mark == BLANK else 1,
         )  # fmt: skip
     if mark == CIRCLED:
@@ -293,8 +297,3 @@ def _write(
     """Text around the height `y`, centred at `x` unless told otherwise."""
     centred: dict[str, str | float] = {"text_anchor": "middle", "fill": INK}
     group.add("text", text, x=x, y=y + 0.36 * size, font_size=size, **(centred | attributes))
-
-
-def _fitting(text: str, size: float, room: float) -> float:
-    """The font size, smaller if a long number needs it."""
-    return min(size, room / (0.68 * len(text)))

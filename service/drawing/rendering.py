@@ -64,6 +64,7 @@ def render(
         options=position.options,
         names=[f"Seat {seat}" for seat in range(position.seats)],
         seat=highlight.seat if highlight else None,
+        win_shares=position.win_shares or (),
     )
     if format_ is Format.SVG:
         return drawing.svg(scene, highlight.record if highlight else None)
@@ -79,6 +80,8 @@ def render(
     )
     with console.capture() as capture:
         console.print(drawing.draw(scene))
+        if scene.result:
+            console.print(Text(f"\n{scene.result}", "bold"))
         if highlight:
             console.print()
             console.print(_highlighted(scene, highlight))

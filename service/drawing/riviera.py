@@ -29,6 +29,7 @@ from aleator.service.drawing.riviera_svg import (
     PHASE_WORDS,
     STATUS_WORDS,
     acting,
+    count_words,
     draw_svg,
     power_word,
 )
@@ -93,7 +94,7 @@ class RivieraDrawing(Drawing):
 def _header(scene: Scene) -> Iterator[Text]:
     state = scene.state
     yield Text.assemble(
-        (f"Round {state['round']}, turn {state['turn']}", "bold"),
+        (count_words(scene), "bold"),
         f"  {PHASE_WORDS[Phase(state['phase'])]}",
         (f"  first to {scene.options['target']}", "dim"),
     )

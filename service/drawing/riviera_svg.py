@@ -19,7 +19,7 @@ from aleator.search.games.riviera_invariants import (
     stars_of,
 )
 from aleator.service.drawing.base import Record, Scene
-from aleator.service.drawing.svg import Group, Picture
+from aleator.service.drawing.svg import Group, Picture, fitting
 
 WIDTH = 1060
 MARGIN = 24
@@ -115,6 +115,13 @@ def acting(scene: Scene) -> list[int]:
     return [min(waiting, key=lambda seat: (seat - token) % count)]
 
 
+def count_words(scene: Scene) -> str:
+    """Which round and turn it is, of how many rounds if that is limited."""
+    most = scene.options["max_rounds"]
+    rounds = f"Round {scene.state['round']}" + (f" of {most}" if most else "")
+    return f"{rounds}, turn {scene.state['turn']}"
+
+
 def power_word(card: str, options: Record) -> str:
     """What the power of a card is called; empty if it has none."""
     return POWER_WORDS.get(card_value(card), "") if options["powers"] else ""
@@ -145,9 +152,12 @@ def _write(
 def _draw_header(picture: Group, scene: Scene, highlight: Record) -> None:
     state = scene.state
     _write(picture, (MARGIN, 44), "Riviera", 26, weight="bold")
-    counted = f"Round {state['round']}, turn {state['turn']}"
-    _write(picture, (MARGIN, 74), counted, 16)
-    _write(picture, (MARGIN, 98), PHASE_WORDS[Phase(state["phase"])], 14, fill=FAINT)
+    _write(picture, (MARGIN, 74), count_words(scene), 16)
+    if scene.result:
+        size = fitting(scene.result, 14, NAME_WIDTH - 10)
+        _write(picture, (MARGIN, 98), scene.result, size, weight="bold")
+    else:
+        _write(picture, (MARGIN, 98), PHASE_WORDS[Phase(state["phase"])], 14, fill=FAINT)
     _write(picture, (MARGIN, 122), f"{scene.options['target']} to win", 14, fill=FAINT)
     turn = highlight.get("turn", {})
     dice = {die["colour"]: die for die in state["dice"]}
@@ -294,6 +304,7 @@ def _draw_name(picture: Group, scene: Scene, seat: int, move: Record | None) -> 
         13,
         fill=FAINT,
     )
+    _draw_choice(picture, (HAND_LEFT - 14, top + 54), mine)
     if state["token"] == seat:
         token = picture.add("g")
         token.add("title", "Start token")
@@ -304,12 +315,20 @@ def _draw_name(picture: Group, scene: Scene, seat: int, move: Record | None) -> 
     badge = _badge(scene, move)
     if badge:
         _draw_badge(picture, MARGIN + 2, top + 78, badge)
-    elif mine.get("choice_hidden"):
-        hidden = picture.add("g")
-        hidden.add("title", "hidden choice")
-        _write(hidden, (MARGIN + 4, top + 91), "has chosen", 12)
     else:
         _write(picture, (MARGIN + 4, top + 91), _note(scene, mine), 12)
+
+
+def _draw_choice(picture: Group, place: tuple[float, float], seat: Mapping[str, Any]) -> None:
+    """What a seat has chosen secretly, as far as it is known, to the left of a place."""
+    if seat.get("choice_hidden"):
+        hidden = picture.add("g")
+        hidden.add("title", "hidden choice")
+        _write(hidden, place, "has chosen", 13, weight="bold", anchor="end")
+    elif "choice" in seat:
+        ((kind, told),) = seat["choice"].items()
+        words = f"chose {told['card'] if kind == 'play' else MOVE_WORDS[kind]}"
+        _write(picture, place, words, 13, weight="bold", anchor="end")
 
 
 def _name(scene: Scene, seat: int, longest: int = 13) -> str:
@@ -334,10 +353,7 @@ def _draw_badge(picture: Group, left: float, top: float, text: str) -> None:
 
 
 def _note(scene: Scene, seat: Mapping[str, Any]) -> str:
-    """One line on what the seat has chosen or has coming."""
-    if "choice" in seat:
-        ((kind, told),) = seat["choice"].items()
-        return f"chose {told['card'] if kind == 'play' else MOVE_WORDS[kind]}"
+    """One line on what the seat has coming."""
     if seat.get("power_card"):
         return f"may use {seat['power_card']}: {power_word(seat['power_card'], scene.options)}"
     if seat.get("reserves_next"):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from aleator.search import Position
 from aleator.search.games.roygbiv import RoygbivCodec
 from aleator.service.drawing.base import Record, Scene
-from aleator.service.drawing.svg import Group, Picture
+from aleator.service.drawing.svg import Group, Picture, fitting
 
 SIDE = 7
 COPIES = 7
@@ -212,7 +212,9 @@ def _draw_sidebar(picture: Group, scene: Scene) -> None:
     sidebar = picture.add("g", transform=f"translate({LEFT} {MARGIN})")
     _write(sidebar, "ROYGBIV", 0, 16, 28, text_anchor="start", font_weight="bold")
     if "seat_to_act" not in state:
-        _write(sidebar, "The board is full.", SIDEBAR, 18, 17, text_anchor="end", fill=FAINT)
+        over = scene.result or "The board is full."
+        size = fitting(over, 17, SIDEBAR - 150)
+        _write(sidebar, over, SIDEBAR, 18, size, text_anchor="end", fill=FAINT)
     top = 46.0
     for seat in range(len(state["hands"])):
         _draw_seat(sidebar.add("g", transform=f"translate(0 {top:g})"), scene, seat)

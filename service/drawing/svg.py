@@ -75,6 +75,11 @@ class Picture(Group):
         return ET.tostring(self._root, encoding="unicode")
 
 
+def fitting(text: str, size: float, room: float) -> float:
+    """The font size for a text, smaller than `size` if there is too little room for it."""
+    return min(size, room / (0.68 * len(text)))
+
+
 def _write(attributes: dict[str, str | float]) -> dict[str, str]:
     return {
         name.rstrip("_").replace("_", "-"): value if isinstance(value, str) else f"{value:.6g}"

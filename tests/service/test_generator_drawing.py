@@ -1,6 +1,7 @@
 """Generator at a terminal and as SVG."""
 
 import random
+from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -62,7 +63,7 @@ def test_svg_of_the_states_of_a_random_game(players):
 
 def test_svg_shows_all_nodes_and_the_winner():
     position = Position.parse("generator RG:L,YRG:M,BRYG:S/Y:M - - 50")
-    scene = scene_of(position, [{"finished": {"winner": 0}}])
+    scene = replace(scene_of(position), win_shares=[1.0, 0.0])
     shown = texts(GeneratorDrawing().svg(scene))
     assert "Won by Ann <b>." in shown
     assert sum(set(text) <= set("GRYB") and len(text) > 1 for text in shown) == 336

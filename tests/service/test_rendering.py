@@ -127,6 +127,25 @@ def test_a_highlighted_move_is_in_the_picture(server: ServerProcess, game: str) 
         assert render(server, position, "SVG", **typed) == render(server, position, "SVG", **spelt)
 
 
+OVER = {
+    "Won by Seat 0.": "generator RG:L,YRG:M,BRYG:S/Y:M - - 50",
+    "Won by Seat 1.": "riviera 3.2 over - 0 rgpb - 0:in:r3:r11,9:in:-:g1g4 hand_size=2",
+    "Shared by Seat 0 and Seat 1.": "roygbiv "
+    "7777777/7777777/7777777/7777777/7777777/7777777/7777777"
+    " 7777777 -,- 300,300 -",
+}
+
+
+@pytest.mark.parametrize("result", OVER)
+def test_who_won(server: ServerProcess, result: str) -> None:
+    position = Position.parse(OVER[result])
+    assert position.finished
+    assert render(server, position, "TEXT").endswith(f"\n\n{result}\n")
+    assert result in [
+        element.text for element in ET.fromstring(render(server, position, "SVG")).iter()
+    ]
+
+
 def test_a_highlighted_move_of_one_of_several_seats(server: ServerProcess) -> None:
     position = OPENING_OF_RIVIERA
     assert position.seats_to_act == (0, 1)

@@ -132,6 +132,18 @@ def test_svg():
     assert not marked(svg)
 
 
+def test_svg_tells_choices_beside_what_a_seat_may_use():
+    position = Position.parse(
+        "riviera 3.1 stop 01 0 rgpb - 0:in:r1r2:r10:power@r10,9:in:g2g3:g1 hand_size=3"
+        " preroll_powers=after_stop max_rounds=5"
+    )
+    chosen, _ = position.apply({0: position.find_move("more", 0)})
+    for seat, told in ((0, "chose more"), (1, "has chosen")):
+        shown = set(words(RivieraDrawing().svg(scene_of(chosen.observe(seat)))))
+        assert {told, "may use r10: swap", "Round 3 of 5, turn 1"} <= shown
+        assert ("chose more" in shown) == (seat == 0)
+
+
 @pytest.mark.parametrize(("text", "count"), [("g8", 1), ("b9", 1)])
 def test_highlighted_card(text, count):
     position = Position.parse(NOTATION)

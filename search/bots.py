@@ -89,13 +89,13 @@ class EngineSettings(BaseModel):
     widening_factor: float | None = None
     prior_visits: float | None = None
     paired: bool | None = None
+    mixed: bool | None = None
 
     @property
     def tuning(self) -> dict[str, float]:
         """The parameters of the search that are set."""
-        names = ("exploration", "widening_base", "widening_factor", "prior_visits", "paired")
-        values = self.model_dump(include=set(names), exclude_none=True)
-        return {name: values[name] for name in names if name in values}
+        untuned = {"sims", "time", "threads", "level", "knowledge"}
+        return self.model_dump(exclude=untuned, exclude_none=True)
 
 
 class EngineBot(Bot):

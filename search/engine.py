@@ -16,6 +16,7 @@ draws, which they are only roughly, since the tree learns.
 """
 
 import math
+import os
 import random
 import threading
 import time
@@ -23,8 +24,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 
-from aleator.ext.core.search import Search, StopFlag
+from aleator.ext.core.search import Search, StopFlag, merge_roots
 from aleator.search.analysis import (
     Analysis,
     Candidate,
@@ -43,10 +45,21 @@ UNLIMITED = 2**63 - 1
 STRONGEST = 10
 BYTES_A_SIMULATION = 1024  # more than a tree grows by; reserving less is quicker
 CONFIDENCE = 1.96  # standard errors of a two-sided 95% bound
+MAX_HELPERS = 4096  # threads beyond the callers' own, over all searches of the process
 RARE = 0.05  # of the weight of a mixed strategy's first move: less is noise, and left out
 ROBUST_SHARE = 0.25  # of the most visits, that a candidate needs to be best by its bound
 VARIATION_CANDIDATES = 10  # the best so many candidates get a principal variation
 VARIATION_LENGTH = 12
+
+
+@cache
+def _helpers(process: int) -> ThreadPoolExecutor:
+    """The threads of this process for searches that have more than their caller's.
+
+    Idle ones are kept, as starting one takes as long as a hundred simulations; more are started
+    while all are busy. A fork has none of them, hence the process's number.
+    """
+    return ThreadPoolExecutor(MAX_HELPERS, thread_name_prefix=f"search-{process}")
 
 
 class Engine:
@@ -289,7 +302,6 @@ class _Merged:
     scores: list[float]
     strategy: float  # weight in a mixed strategy; 0 for a pure one
     search: Search  # the tree with most visits of the move
-    search_visits: int
 
 
 class _Task:
@@ -356,10 +368,9 @@ class _Task:
         if len(self.searches) == 1:
             run(0)
         elif self.searches:
-            with ThreadPoolExecutor(len(self.searches) - 1) as pool:
-                others = pool.map(run, range(1, len(self.searches)))
-                run(0)
-                list(others)
+            others = _helpers(os.getpid()).map(run, range(1, len(self.searches)))
+            run(0)
+            list(others)
 
     def stop_reason(self) -> StopReason | None:
         """Why the search is over, or None if it can go on."""
@@ -415,24 +426,12 @@ class _Task:
         return Report(analysis=analysis, final=reason is not None)
 
     def _merge(self) -> dict[int, _Merged]:
-        merged: dict[int, _Merged] = {}
-        for search in self.searches:
-            for code, visits, shares, squares, scores, strategy in search.root_statistics():
-                known = merged.get(code)
-                if known is None:
-                    merged[code] = _Merged(
-                        visits, shares, squares, scores, strategy, search, visits
-                    )
-                    continue
-                known.visits += visits
-                known.strategy += strategy
-                known.shares = [a + b for a, b in zip(known.shares, shares, strict=True)]
-                known.squares = [a + b for a, b in zip(known.squares, squares, strict=True)]
-                known.scores = [a + b for a, b in zip(known.scores, scores, strict=True)]
-                if visits > known.search_visits:
-                    known.search = search
-                    known.search_visits = visits
-        return merged
+        if not self.searches:
+            return {}
+        return {
+            code: _Merged(visits, shares, squares, scores, strategy, self.searches[index])
+            for code, visits, shares, squares, scores, strategy, index in merge_roots(self.searches)
+        }
 
     def _error(self, merged: _Merged) -> float:
         """The standard error of the seat's win share.

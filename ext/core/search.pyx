@@ -42,7 +42,6 @@ from aleator.ext.core.arena cimport (
     Arena,
     Edge,
     MixedEdge,
-    Node,
     close_arena,
     new_edge,
     new_node,
@@ -680,32 +679,8 @@ cdef class Search:
         return <size_t>self.arena.used * sizeof(Edge)
 
     def root_statistics(self):
-        """What the simulations say of each root move tried so far.
-
-        Returns
-        -------
-        list of tuple
-            (move, visits, shares, squares, scores, strategy), the shares, squares and
-            scores summed over the simulations, by seat; the strategy is the weight of
-            the move in a mixed strategy, 0 if the search is not `mixed`.
-        """
-        cdef Node* root = node_at(&self.arena, ROOT)
-        cdef Edge* edge = self.arena.cells + root.edges
-        cdef RootSums* sums
-        cdef uint32_t i
-        cdef int seat
-        result = []
-        for i in range(root.count):
-            sums = self.sums + i
-            result.append((
-                edge[i].move,
-                edge[i].visits,
-                [sums.shares[seat] for seat in range(self.game.seats)],
-                [sums.squares[seat] for seat in range(self.game.seats)],
-                [sums.scores[seat] for seat in range(self.game.seats)],
-                (<MixedEdge*>(edge + i)).strategy if self.mixed else 0.0,
-            ))
-        return result
+        """What the simulations say of each root move tried so far; see `merge_roots`."""
+        return [row[:6] for row in merge_roots([self])]
 
     def principal_variation(self, uint32_t move, int length):
         """The line the tree expects after a root move, legal in one possible world.
@@ -787,3 +762,75 @@ cdef class Search:
                 best = edge
             edge += 1
         return best
+
+
+# What the simulations of several searches say of one root move.
+cdef struct MergedRow:
+    RootSums sums
+    uint64_t visits
+    double strategy
+    uint32_t most  # visits in one of the searches
+    int search  # which one that is
+
+
+def merge_roots(list searches not None):
+    """Add up what several searches from the same root say of each move tried in any.
+
+    Parameters
+    ----------
+    searches : list of Search
+        At least one; of equal game, seat and moves.
+
+    Returns
+    -------
+    list of tuple
+        (move, visits, shares, squares, scores, strategy, search), the shares, squares
+        and scores summed over the simulations, by seat; the strategy is the weight of
+        the move in a mixed strategy, 0 if the searches are not `mixed`; the search is
+        the index of the one that visited the move most.
+    """
+    cdef Search first = searches[0]
+    cdef Search search
+    cdef MergedRow* rows = <MergedRow*>calloc(first.root_count, sizeof(MergedRow))
+    cdef uint32_t* places = <uint32_t*>calloc(first.game.move_space, sizeof(uint32_t))
+    cdef MergedRow* row
+    cdef Edge* edge
+    cdef int seats = first.game.seats
+    cdef int index, place, seat
+    cdef uint32_t i
+    try:
+        if rows == NULL or places == NULL:
+            raise MemoryError
+        for place in range(first.root_count):
+            places[first.root_moves[place]] = place
+        for index in range(len(searches)):
+            search = searches[index]
+            for i in range(node_at(&search.arena, ROOT).count):
+                edge = search.arena.cells + node_at(&search.arena, ROOT).edges + i
+                row = rows + places[edge.move]
+                row.visits += edge.visits
+                if search.mixed:
+                    row.strategy += (<MixedEdge*>edge).strategy
+                if edge.visits > row.most:
+                    row.most = edge.visits
+                    row.search = index
+                for seat in range(seats):
+                    row.sums.shares[seat] += search.sums[i].shares[seat]
+                    row.sums.squares[seat] += search.sums[i].squares[seat]
+                    row.sums.scores[seat] += search.sums[i].scores[seat]
+        return [
+            (
+                first.root_moves[place],
+                rows[place].visits,
+                [rows[place].sums.shares[seat] for seat in range(seats)],
+                [rows[place].sums.squares[seat] for seat in range(seats)],
+                [rows[place].sums.scores[seat] for seat in range(seats)],
+                rows[place].strategy,
+                rows[place].search,
+            )
+            for place in range(first.root_count)
+            if rows[place].visits
+        ]
+    finally:
+        free(rows)
+        free(places)

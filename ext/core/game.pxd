@@ -81,6 +81,9 @@ cdef class Game:
     cdef bint priors(
         self, const void* state, int seat, const uint32_t* moves, int count, float* values
     ) noexcept nogil
+    cdef bint root_priors(
+        self, const void* state, int seat, const uint32_t* moves, int count, float* values
+    ) noexcept nogil
     cdef void evaluate(
         self, void* state, Random* random, float* win_shares, float* scores
     ) noexcept nogil

@@ -159,6 +159,12 @@ cdef class Game:
         """
         return False
 
+    cdef bint root_priors(
+        self, const void* state, int seat, const uint32_t* moves, int count, float* values
+    ) noexcept nogil:
+        """The same for the root of a search: once, so that it may take longer."""
+        return self.priors(state, seat, moves, count, values)
+
     cdef void evaluate(
         self, void* state, Random* random, float* win_shares, float* scores
     ) noexcept nogil:
@@ -193,7 +199,9 @@ cdef class Game:
         return self.tuning
 
     def move_priors(self, State state not None, int seat):
-        """How good the moves of a seat look, in the order of `legal_moves`; None for no opinion.
+        """How good the moves of a seat look at the root of a search; None for no opinion.
+
+        They are in the order of `legal_moves`.
 
         Raises
         ------
@@ -208,7 +216,7 @@ cdef class Game:
         if seat not in self.seats_to_act(state):
             raise ValueError(f"seat {seat} is not to act")
         count = self.legal(state.data, seat, moves)
-        if not self.priors(state.data, seat, moves, count, values):
+        if not self.root_priors(state.data, seat, moves, count, values):
             return None
         return [values[i] for i in range(count)]
 

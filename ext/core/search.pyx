@@ -272,7 +272,7 @@ cdef class Search:
         self.game.determinize(self.work.data, self.seat, &self.random)
         self.mixed = self.mixes(self.work.data, self.seat, self.root_moves[0])
         if self.knowledge:
-            self.root_has_priors = self.game.priors(
+            self.root_has_priors = self.game.root_priors(
                 self.work.data, self.seat, self.root_moves, self.root_count, self.root_priors
             )
 

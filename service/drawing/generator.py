@@ -7,7 +7,8 @@ names as far as there is room, those further in the last letter of theirs. Piece
 letters in the colour of their seat, the top one first; beside or below the board every stack is
 named, so a picture without colours tells the same story.
 
-A low terminal gets a picture with fewer rows, a narrow one only the stacks and stashes.
+A low terminal gets a picture with fewer rows, and if there are too many still, the seats side by
+side, without their stacks. A narrow one gets only the stacks and stashes.
 """
 
 import math
@@ -42,6 +43,7 @@ REACH = (0, 7, 3, 1, 0)
 TABLES_WIDTH = 32
 GAP = 3
 LEGEND = "GRY is yellow in red in green"
+BETWEEN_SEATS = "   "
 
 PIECE = {
     "G": Style(color="#ffffff", bgcolor="#1f8b3b", bold=True),
@@ -148,8 +150,8 @@ class _Picture:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         seats = len(self.scene.names)
-        asking = seats + 1  # rows that are needed below: what the bots thought, and the prompt
-        room = console.height - asking if console.is_terminal else math.inf
+        # As many rows are needed below for what the bots thought and the prompt.
+        room = console.height - seats if console.is_terminal else math.inf
         rows = len(TALL.rows())
         width = options.max_width
         if width >= TALL.width + GAP + TABLES_WIDTH and rows <= room:
@@ -163,7 +165,11 @@ class _Picture:
             yield from _tables(self.scene)
         elif width >= LOW.width:
             yield from _board(self.scene, LOW)
-            yield from _brief_tables(self.scene)
+            brief = list(_brief_tables(self.scene))
+            lines = sum(len(text.wrap(console, width)) for text in brief)
+            if len(LOW.rows()) + lines > room:
+                brief = list(_shortest_tables(self.scene, width))
+            yield from brief
         else:
             yield Text(f"The board takes {TALL.width} columns.", style="dim")
             yield from _tables(self.scene)
@@ -254,7 +260,7 @@ def _tables(scene: Scene) -> Iterator[RenderableType]:
     for title, holdings in _seats(scene):
         yield title
         yield Padding(holdings, (0, 0, 0, 2))
-    for line in _happened(scene):
+    for line in list(_happened(scene))[-2 * len(scene.names) :]:
         yield Padding(line, (0, 0, 0, 2))
 
 
@@ -265,11 +271,31 @@ def _brief_tables(scene: Scene) -> Iterator[Text]:
         yield title.append("   ").append(holdings)
 
 
+def _shortest_tables(scene: Scene, width: int) -> Iterator[Text]:
+    """A line for the roll and the last that happened, and for as many seats as find room in it."""
+    line = _roll(scene)
+    latest: list[Text] = []
+    for happened in reversed(list(_happened(scene))):
+        longer = Text("; ").join([happened, *latest])
+        if line.cell_len + longer.cell_len > width:
+            break
+        latest.insert(0, happened)
+    yield line.append(Text("; ").join(latest) or Text(LEGEND, style="dim"))
+    line = Text()
+    for title, stash in _seats(scene, with_stacks=False):
+        seat = title.append(" ").append(stash)
+        if line and line.cell_len + len(BETWEEN_SEATS) + seat.cell_len > width:
+            yield line
+            line = Text()
+        line = line.append(BETWEEN_SEATS).append(seat) if line else seat
+    yield line
+
+
 def _roll(scene: Scene) -> Text:
     return Text.assemble((f"Roll {scene.state['rolls']}", "bold"), "   ")
 
 
-def _seats(scene: Scene) -> Iterator[tuple[Text, Text]]:
+def _seats(scene: Scene, *, with_stacks: bool = True) -> Iterator[tuple[Text, Text]]:
     """By seat what it is and does, and what it has in the stash and on the board."""
     state = scene.state
     for number, (name, seat) in enumerate(zip(scene.names, state["seats"], strict=True)):
@@ -281,6 +307,9 @@ def _seats(scene: Scene) -> Iterator[tuple[Text, Text]]:
             title.append("  rolled ").append(f" {NAMES[rolled]} ", style=PIECE[rolled])
         stash = seat["stash"]
         counts = " ".join(f"{size}×{stash.get(named, 0)}" for size, named in SIZES.items())
+        if not with_stacks:
+            yield title, Text(counts)
+            continue
         stacks = "  ".join(f"{stack['node']}:{stack['pieces']}" for stack in seat.get("stacks", ()))
         yield title, Text(f"stash {counts}  board {stacks or '-'}")
 

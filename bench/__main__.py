@@ -9,7 +9,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from bench.engine import measure_engine
+from bench.engine import measure_engine, measure_growth
 from bench.figures import Figure
 from bench.wire import measure_wire
 
@@ -18,10 +18,14 @@ def bench(
     game: Annotated[str, typer.Argument(help="Id of a game, such as roygbiv.")],
     rounds: Annotated[int, typer.Option(min=1, help="Samples of each figure.")] = 7,
     *,
+    long: Annotated[bool, typer.Option("--long", help="Measure long searches only.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Measure playouts, searches and calls; medians over rounds in which all take turns."""
-    figures = measure_engine(game, rounds) + measure_wire(game, rounds)
+    if long:
+        figures = measure_growth(game, rounds)
+    else:
+        figures = measure_engine(game, rounds) + measure_wire(game, rounds)
     if as_json:
         typer.echo(json.dumps([asdict(figure) | {"median": figure.median} for figure in figures]))
     else:

@@ -2,7 +2,9 @@
 
 Playouts are whole games of uniformly random moves, many in one call without the
 GIL. Searches are calls of `Engine.suggest` with 10,000 simulations, everything
-around the search included.
+around the search included; random simulations use nothing of what the game
+knows about good play, the others what it plays with. Long searches have
+1,000,000.
 """
 
 from collections.abc import Callable
@@ -15,6 +17,8 @@ from bench.figures import Figure, Probe, take_turns
 SAMPLE = 0.4  # seconds that a sample takes at least
 PLAYOUTS = 1_000
 SIMULATIONS = 10_000
+LONG_SIMULATIONS = 1_000_000
+LONG_MEMORY = 2 * 2**30  # enough for the tree not to stop growing
 
 
 def opening(game: str) -> Position:
@@ -28,15 +32,44 @@ def opening(game: str) -> Position:
 
 
 def measure_engine(game: str, rounds: int) -> list[Figure]:
-    """Playouts and simulations a second, and what a second thread brings."""
+    """Playouts and simulations a second, and how these compare."""
     position = opening(game)
     samples = take_turns(
-        [_playouts(position), _searches(position, threads=1), _searches(position, threads=2)],
+        [
+            _playouts(position),
+            _searches(position, "random simulations, 1 thread", knowledge=False),
+            _searches(position, "simulations, 1 thread"),
+            _searches(position, "simulations, 2 threads", threads=2),
+        ],
         rounds,
         "engine",
     )
-    playouts, one, two = (Figure(name, "/s", values) for name, values in samples.items())
-    return [playouts, one, two, two.ratio_to(one, "simulations, 2 threads : 1")]
+    playouts, uniform, one, two = (Figure(name, "/s", values) for name, values in samples.items())
+    return [
+        playouts,
+        uniform,
+        playouts.ratio_to(uniform, "random playouts : random simulations"),
+        one,
+        two,
+        two.ratio_to(one, "simulations, 2 threads : 1"),
+    ]
+
+
+def measure_growth(game: str, rounds: int) -> list[Figure]:
+    """What a simulation costs in a long search, compared with a short one, and in memory."""
+    position = opening(game)
+    samples = take_turns(
+        [_searches(position, "simulations of a short search"), _long_search(position)],
+        rounds,
+        "long searches",
+    )
+    short, long, memory = (Figure(name, "/s", values) for name, values in samples.items())
+    return [
+        short,
+        long,
+        short.ratio_to(long, "simulations, short : long search"),
+        Figure(memory.name, "bytes", memory.samples),
+    ]
 
 
 def _playouts(position: Position) -> Probe:
@@ -49,8 +82,8 @@ def _playouts(position: Position) -> Probe:
     return lambda: {"random playouts, 1 thread": _rate(batch)}
 
 
-def _searches(position: Position, threads: int) -> Probe:
-    engine = Engine()
+def _searches(position: Position, name: str, *, threads: int = 1, knowledge: bool = True) -> Probe:
+    engine = Engine(knowledge=knowledge)
     limits = Limits(simulations=SIMULATIONS, threads=threads)
     seat = position.seats_to_act[0]
     seeds = count()
@@ -59,7 +92,25 @@ def _searches(position: Position, threads: int) -> Probe:
         engine.suggest(position, seat, limits, seed=next(seeds), candidates=1)
         return SIMULATIONS
 
-    return lambda: {f"simulations, {threads} thread{'s' * (threads > 1)}": _rate(batch)}
+    return lambda: {name: _rate(batch)}
+
+
+def _long_search(position: Position) -> Probe:
+    engine = Engine(memory=LONG_MEMORY)
+    limits = Limits(simulations=LONG_SIMULATIONS)
+    seat = position.seats_to_act[0]
+    seeds = count()
+
+    def sample() -> dict[str, float]:
+        statistics = engine.suggest(
+            position, seat, limits, seed=next(seeds), candidates=1
+        ).statistics
+        return {
+            "simulations of a long search": statistics.simulations / statistics.elapsed,
+            "memory a node": statistics.memory / statistics.nodes,
+        }
+
+    return sample
 
 
 def _rate(batch: Callable[[], int]) -> float:

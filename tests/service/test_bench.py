@@ -16,6 +16,8 @@ def test_bench_measures_playouts_searches_and_calls() -> None:
     medians = {figure["name"]: figure["median"] for figure in json.loads(result.stdout)}
     assert set(medians) == {
         "random playouts, 1 thread",
+        "random simulations, 1 thread",
+        "random playouts : random simulations",
         "simulations, 1 thread",
         "simulations, 2 threads",
         "simulations, 2 threads : 1",

@@ -56,6 +56,13 @@ class InvalidInput(AleatorError, ValueError):
         """The same error, its paths continued from `parent`."""
         return InvalidInput(violation.under(parent) for violation in self.violations)
 
+    def without_paths(self) -> "InvalidInput":
+        """The same error, of a text: places in what it says are told in the messages."""
+        return InvalidInput(
+            Violation("", f"{path}: {message}" if path else message)
+            for path, message in self.violations
+        )
+
     def __str__(self) -> str:
         return "; ".join(
             f"{path}: {message}" if path else message for path, message in self.violations

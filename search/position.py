@@ -257,14 +257,19 @@ class Position:
         seat = self.acting_seat(seat)
         path = "notation" if isinstance(wanted, str) else self.codec.id
         try:
-            if isinstance(wanted, str):
-                code = self.codec.parse_move(wanted)
-            else:
-                code = self.codec.read_move(wanted)
+            code = self._read_move(wanted)
             self._check_legal(code, seat)
         except InvalidInput as error:
             raise error.under(path) from None
         return self.move(code, seat)
+
+    def _read_move(self, wanted: str | Mapping[str, Any]) -> int:
+        if not isinstance(wanted, str):
+            return self.codec.read_move(wanted)
+        try:
+            return self.codec.parse_move(wanted)
+        except InvalidInput as error:
+            raise error.without_paths() from None
 
     def _check_legal(self, code: int, seat: int) -> None:
         if code not in self.codec.rules.legal_moves(self.state, seat):

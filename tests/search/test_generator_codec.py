@@ -1,4 +1,4 @@
-"""What the codec of Generator reads, writes, refuses and says."""
+"""What the codec of Generator reads, writes and says; what it refuses is in `test_codecs` too."""
 
 import random
 
@@ -7,20 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aleator.search import Position
-from aleator.search.errors import IllegalMove, InvalidInput
+from aleator.search.errors import InvalidInput
 from aleator.search.games import codec, codec_class
-
-NOTATION = "generator G:M,GR:ML,RYG:SM/Y:SL,YY:M,RBGB:S 0 R 57"
-
-
-def refusal(record, **options):
-    with pytest.raises(InvalidInput) as caught:
-        codec("generator", options).read_state(record)
-    return caught.value.violations
-
-
-def paths(violations):
-    return [violation.path for violation in violations]
+from tests.search.codec_cases.generator import NOTATION
+from tests.search.refusals import paths, refused_state
 
 
 @settings(max_examples=40)
@@ -49,11 +39,6 @@ def test_round_trips(players, horizontal, forced, max_rolls, rolls, seed):
     assert Position.parse(position.notation) == position
     assert Position.from_record("generator", position.options, position.record) == position
     assert position.observe(1) == position
-
-
-def test_the_example_is_a_position():
-    example = codec_class("generator").example
-    assert Position.parse(example).notation == example
 
 
 def test_notation_is_as_documented():
@@ -100,52 +85,10 @@ def test_typed_state():
     assert Position.from_record("generator", None, record) == Position.parse(NOTATION)
 
 
-@pytest.mark.parametrize(
-    ("place", "value", "expected"),
-    [
-        (("seats",), [], ["seats"]),
-        (("seats",), [{}] * 3, ["seats"]),
-        (("seats", 0, "colour"), "Y", ["seats[0].colour"]),
-        (("seats", 0, "stacks"), [{"node": "G", "pieces": "S"}] * 16, ["seats[0].stacks"]),
-        (("seats", 0, "stacks", 1, "node"), "GX", ["seats[0].stacks[1].node"]),
-        (("seats", 0, "stacks", 1, "node"), "", ["seats[0].stacks[1].node"]),
-        (("seats", 0, "stacks", 1, "node"), "GRYBG", ["seats[0].stacks[1].node"]),
-        (("seats", 0, "stacks", 1, "node"), "G", ["seats[0].stacks[1].node"]),
-        (("seats", 1, "stacks", 1, "node"), "GR", ["seats[1].stacks[1].node"]),
-        (("seats", 0, "stacks", 1, "node"), "GRY", ["seats[0].stacks[1].pieces"]),
-        (("seats", 0, "stacks", 2, "node"), "RYGG", ["seats[0].stacks[2].pieces"]),
-        (("seats", 0, "stacks", 1, "pieces"), "LM", ["seats[0].stacks[1].pieces"]),
-        (("seats", 0, "stacks", 1, "pieces"), "MM", ["seats[0].stacks[1].pieces"]),
-        (("seats", 0, "stacks", 1, "pieces"), "XL", ["seats[0].stacks[1].pieces"]),
-        (("seats", 0, "stacks", 2, "pieces"), "", ["seats[0].stacks[2].pieces"]),
-        (("seats", 0, "stacks", 2, "pieces"), "M", ["seats[0].stash.small"]),
-        (("seats", 1, "stash", "large"), 5, ["seats[1].stash.large"]),
-        (("seats", 1, "stash", "large"), -1, ["seats[1].stash.large"]),
-        (("seats", 1, "stash"), {}, [f"seats[1].stash.{size}" for size in
-                                     ("small", "medium", "large")]),
-        (("seat_to_act",), 2, ["seat_to_act"]),
-        (("seat_to_act",), -1, ["seat_to_act"]),
-        (("rolled",), "", ["rolled"]),
-        (("rolled",), "X", ["rolled"]),
-        (("rolled",), "RY", ["rolled"]),
-        (("rolls",), 0, ["rolls"]),
-        (("rolls",), 2001, ["rolls"]),
-        (("rolls",), 5, ["rolls"]),  # 9 pieces on the board, 7 of them entered
-    ],
-)  # fmt: skip
-def test_violations_are_named(place, value, expected):
-    record = Position.parse(NOTATION).record
-    inner = record
-    for key in place[:-1]:
-        inner = inner[key]
-    inner[place[-1]] = value
-    assert paths(refusal(record)) == expected
-
-
 def test_there_are_five_of_each_size():
     stacks = [{"node": node, "pieces": "S"} for node in ("G", "GR", "GY", "GB", "R", "Y")]
     record = {"seats": [{"stacks": stacks}, {}], "seat_to_act": 0, "rolled": "G", "rolls": 99}
-    assert paths(refusal(record)) == ["seats[0].stacks"]
+    assert paths(refused_state("generator", record)) == ["seats[0].stacks"]
     del stacks[5]
     codec("generator").read_state(record)
 
@@ -153,9 +96,9 @@ def test_there_are_five_of_each_size():
 def test_a_seat_acts_unless_the_game_is_finished():
     record = Position.parse(NOTATION).record
     del record["seat_to_act"]
-    assert paths(refusal(record)) == ["rolled"]
+    assert paths(refused_state("generator", record)) == ["rolled"]
     del record["rolled"]
-    (violation,) = refusal(record)
+    (violation,) = refused_state("generator", record).violations
     assert violation.path == "seat_to_act"
     assert "must be set: nobody has won" in violation.message
     codec("generator", {"max_rolls": 57}).read_state(record)
@@ -170,85 +113,6 @@ def test_a_winner_ends_the_game():
         Position.parse(f"generator {won}/Y:M 1 R 50")
     with pytest.raises(InvalidInput, match="two winners: seats 0 and 1"):
         Position.parse(f"generator {won}/RY:L,GGY:M,BRRY:S - - 50")
-
-
-def test_everything_wrong_is_said_at_once():
-    record = Position.parse(NOTATION).record
-    record["seats"][0]["colour"] = "B"
-    record["seats"][0]["stacks"][0]["node"] = "X"
-    record["seats"][1]["stacks"][0]["pieces"] = "LS"
-    record["seat_to_act"] = 7
-    record["rolled"] = "P"
-    record["rolls"] = 0
-    assert paths(refusal(record)) == [
-        "seats[0].colour",
-        "seats[0].stacks[0].node",
-        "seats[1].stacks[0].pieces",
-        "seat_to_act",
-        "rolled",
-        "rolls",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("change", "path"),
-    [
-        ({"rolls": "57"}, "rolls"),
-        ({"rolls": True}, "rolls"),
-        ({"rolled": 1}, "rolled"),
-        ({"seats": [{"stacks": [{"node": 1, "pieces": "S"}]}, {}]}, "seats[0].stacks[0].node"),
-        ({"die": 1}, "die"),
-    ],
-)
-def test_other_types_are_refused(change, path):
-    assert path in paths(refusal(Position.parse(NOTATION).record | change))
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("generator", "four fields"),
-        (NOTATION + " 1", "four fields"),
-        ("generator G:M 0 R 1", "BOARD must have 2, 3 or 4 parts"),
-        ("generator G:M/Y:M/B:M/R:M/G:S 0 R 1", "BOARD must have 2, 3 or 4 parts"),
-        ("generator GM/Y:M 0 R 1", "BOARD must be of nodes and pieces, such as GRY:SL, not 'GM'"),
-        ("generator G:M,/Y:M 0 R 1", "BOARD must be of nodes and pieces"),
-        ("generator /Y:M 0 R 1", "BOARD must be of nodes and pieces"),
-        ("generator G:M/Y:M x R 1", "SEAT must be a digit or -, not 'x'"),
-        ("generator G:M/Y:M 0 X 1", "ROLLED must be G, R, Y, B or -, not 'X'"),
-        ("generator G:M/Y:M 0 R many", "ROLLS must be a number, not 'many'"),
-        ("generator G:M/Y:M 0 R 9999999", "ROLLS must be a number"),
-        ("generator G:M/Y:M - R 1", "rolled: must be unset"),
-        ("generator G:M/Y:M 0 - 1", "rolled: must be G, R, Y or B"),
-        ("generator G:M/Y:M 0 R 1 players=2", "must not give players"),
-        ("generator G:M/Y:M 0 R 1 horizontal=both", "options.horizontal"),
-        ("generator G:M/Y:M 0 R 1 max_rolls=0", "options.max_rolls"),
-        ("generator GGGG:L/Y:M 0 R 1", "seats[0].stacks[0].pieces: must not have L on level 4"),
-    ],
-)
-def test_broken_notation(text, expected):
-    with pytest.raises(InvalidInput) as caught:
-        Position.parse(text)
-    assert set(paths(caught.value.violations)) == {"notation"}
-    assert expected in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("options", "path"),
-    [
-        ({"players": 5}, "options.players"),
-        ({"players": 1}, "options.players"),
-        ({"horizontal": "any"}, "options.horizontal"),
-        ({"forced_move": "yes"}, "options.forced_move"),
-        ({"max_rolls": 65536}, "options.max_rolls"),
-        ({"max_rolls": 0}, "options.max_rolls"),
-        ({"colours": ["G"]}, "options.colours"),
-    ],
-)
-def test_bad_options(options, path):
-    with pytest.raises(InvalidInput) as caught:
-        codec("generator", options)
-    assert paths(caught.value.violations) == [path]
 
 
 def test_moves_in_and_out():
@@ -269,68 +133,6 @@ def test_moves_in_and_out():
         assert position.find_move(move.notation) == position.find_move(move.record) == move
     unit_left_out = {"step": {"from_node": "R", "to_node": "RG"}}
     assert position.find_move(unit_left_out).notation == "R-RG"
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "Pass", "enter", "enter:X", "enter:SM", "GR", "GR-", "GR-GX", "GR-GRYBG", "GR-GY:up",
-     "GR-GR", "GR-BR", "G-GRY", "GR-GY ", "GR-GY\n", "x" * 99],
-)  # fmt: skip
-def test_broken_moves(text):
-    with pytest.raises(InvalidInput) as caught:
-        Position.parse(NOTATION).find_move(text)
-    assert paths(caught.value.violations) == ["notation"]
-    assert not isinstance(caught.value, IllegalMove)
-
-
-@pytest.mark.parametrize(
-    ("record", "found"),
-    [
-        ({}, ["generator"]),
-        ({"pass_turn": {}, "enter": {"size": "S"}}, ["generator"]),
-        ({"enter": {}}, ["generator.enter.size"]),
-        ({"enter": {"size": "X"}}, ["generator.enter.size"]),
-        ({"step": {}}, ["generator.step.from_node", "generator.step.to_node"]),
-        ({"step": {"from_node": "g", "to_node": "GR", "unit": 4}},
-         ["generator.step.from_node", "generator.step.unit"]),
-        ({"step": {"from_node": "G", "to_node": "GRY"}}, ["generator.step"]),
-        ({"fly": {}}, ["generator.fly"]),
-    ],
-)  # fmt: skip
-def test_broken_typed_moves(record, found):
-    with pytest.raises(InvalidInput) as caught:
-        Position.parse(NOTATION).find_move(record)
-    assert paths(caught.value.violations)[: len(found)] == found
-
-
-@pytest.mark.parametrize(
-    ("position", "move", "reason"),
-    [
-        ("G:M/Y:M 0 R 9 forced_move=true", "pass", "only when there is no other legal move"),
-        ("-/Y:M 0 R 9", "enter:S", "only on a roll of its own colour, green, and red was rolled"),
-        ("G:M/Y:M 0 G 9", "enter:S", "start node G is taken by a stack of the seat itself"),
-        ("G:S/Y:M 0 G 9 enter_stacks=true", "enter:M", "medium pyramid cannot stand on the small"),
-        ("R:L,RG:L,RR:L,RY:L,RB:L/Y:M 0 G 9", "enter:L", "the stash of seat 0 holds no large"),
-        ("-/G:SL 0 G 9", "enter:S", "cannot capture yellow's tower S/L on G"),
-        ("G:M/Y:M 0 R 9", "Y-YR", "seat 0 has no piece on Y"),
-        ("G:M/Y:M 0 R 9", "B-BR", "seat 0 has no piece on B"),
-        ("G:M/Y:M 0 R 9", "G-GY", "GY is not of the colour rolled, red"),
-        ("G:M/Y:M 0 R 9", "G-GR:top", "a single pyramid, which moves as the whole stack"),
-        ("G:ML/Y:M 0 R 9", "G-GR:two", "no tower of three stands on G"),
-        ("G:SML/Y:M 0 R 9", "G-GR:two", "only the option sub_towers"),
-        ("GY:L/Y:M 0 R 9", "GY-GYR", "level 3, and a large pyramid stays on levels 1-2"),
-        ("GY:SL/Y:M 0 R 9", "GY-GYR", "level 3, and a large pyramid stays on levels 1-2"),
-        ("G:M/Y:M 0 Y 9", "G-Y", "a medium pyramid cannot capture yellow's medium pyramid on Y"),
-        ("G:M,R:S/Y:M 0 R 9", "G-R", "a medium pyramid cannot stand on the small pyramid on R"),
-        ("G:M/- 0 Y 9 horizontal=adjacent", "G-Y", "with adjacent corners it is out of reach"),
-    ],
-)
-def test_illegal_moves(position, move, reason):
-    with pytest.raises(IllegalMove) as caught:
-        Position.parse(f"generator {position}").find_move(move)
-    (violation,) = caught.value.violations
-    assert violation.path == "notation"
-    assert reason in violation.message
 
 
 @pytest.mark.parametrize(
@@ -419,7 +221,7 @@ def test_outcomes_that_cannot_be():
     ):
         with pytest.raises(InvalidInput) as caught:
             position.apply({0: position.find_move("pass")}, outcome=outcome)
-        assert path in paths(caught.value.violations)
+        assert path in paths(caught.value)
 
 
 def test_rules_and_options_for_readers():

@@ -1,4 +1,4 @@
-"""What the codec of My Shelfie reads, writes, refuses and says."""
+"""What the codec of My Shelfie reads, writes and says; what it refuses is in `test_codecs` too."""
 
 import pytest
 from hypothesis import given, settings
@@ -7,20 +7,10 @@ from hypothesis import strategies as st
 from aleator.search import Position
 from aleator.search.errors import IllegalMove, InvalidInput
 from aleator.search.games import codec, codec_class
+from tests.search.codec_cases.my_shelfie import NOTATION
+from tests.search.refusals import paths, refused_state
 
 EMPTY = "...../...../...../...../....."
-# Seat 0 has crossed the row of games; seat 1 has completed column 1.
-NOTATION = "my_shelfie xo.../xoxox/x...o/xo.../x....,oo.../o..../o.oo./oo.../ooo.. ppgbjj 0 0 1"
-
-
-def refusal(record, **options):
-    with pytest.raises(InvalidInput) as caught:
-        codec("my_shelfie", options).read_state(record)
-    return caught.value.violations
-
-
-def paths(violations):
-    return [violation.path for violation in violations]
 
 
 def position_of(fields, **options):
@@ -48,41 +38,6 @@ def test_every_position_of_a_game_is_accepted(players, end, seed, greed):
 def test_the_examples_are_positions():
     for notation in (codec_class("my_shelfie").example, NOTATION):
         assert Position.parse(notation).notation == notation
-
-
-@pytest.mark.parametrize(
-    ("place", "value", "path"),
-    [
-        (("sheets", 0, "spaces", 7), 3, "sheets[0].spaces[7]"),
-        (("sheets", 0, "spaces", 7), -1, "sheets[0].spaces[7]"),
-        (("sheets", 1, "spaces"), [0] * 24, "sheets[1].spaces"),
-        (("sheets", 1, "spaces"), [0] * 26, "sheets[1].spaces"),
-        (("sheets",), [{"spaces": [0] * 25}], "sheets"),
-        (("sheets",), [], "sheets"),
-        (("sheets", 0, "spaces", 2), 2, "sheets[0].spaces[2]"),
-        (("sheets", 1, "spaces", 2), 2, "sheets[1].spaces[2]"),
-        (("sheets", 0, "spaces", 10), 0, "sheets[0].spaces[10]"),
-        (("dice", "jokers"), 3, "dice"),
-        (("dice", "cats"), 7, "dice.cats"),
-        (("dice", "cats"), -1, "dice.cats"),
-        (("dice",), {}, "dice"),
-        (("dice",), None, "dice"),
-        (("rerolls",), 3, "rerolls"),
-        (("seat_to_act",), 2, "seat_to_act"),
-        (("seat_to_act",), None, "seat_to_act"),
-        (("start_seat",), 2, "start_seat"),
-        (("start_seat",), None, "start_seat"),
-    ],
-)
-def test_one_violation_is_named(place, value, path):
-    """Each invariant of a state is broken once."""
-    record = Position.parse(NOTATION).record
-    inner = record
-    for key in place[:-1]:
-        inner = inner[key]
-    inner[place[-1]] = value
-    # Some values break an invariant that another one rests on: the named one must be among them.
-    assert path in paths(refusal(record))
 
 
 @pytest.mark.parametrize(
@@ -147,64 +102,7 @@ def test_a_finished_game_has_no_dice(change):
     fields = "xxxxx/xxxxx/...../...../.....,oo.../...../...../...../..... - 0 - 0"
     record = position_of(fields).record
     assert "dice" not in record
-    assert paths(refusal(record | change)) == list(change)
-
-
-def test_everything_wrong_is_said_at_once():
-    record = Position.parse(NOTATION).record
-    record["sheets"][0]["spaces"][3] = 9
-    record["sheets"][1]["spaces"][4] = 9
-    record["dice"]["cats"] = 7
-    record["rerolls"] = 4
-    record["seat_to_act"] = 5
-    record["start_seat"] = 6
-    assert sorted(paths(refusal(record))) == [
-        "dice.cats", "rerolls", "seat_to_act", "sheets[0].spaces[3]", "sheets[1].spaces[4]",
-        "start_seat",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("change", "path"),
-    [
-        ({"sheets": "o"}, "sheets"),
-        ({"rerolls": True}, "rerolls"),
-        ({"dice": {"plants": 6.0}}, "dice.plants"),
-        ({"dice": {"dogs": 1}}, "dice.dogs"),
-        ({"scores": [1, 2]}, "scores"),
-    ],
-)
-def test_other_types_are_refused(change, path):
-    assert path in paths(refusal(Position.parse(NOTATION).record | change))
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("my_shelfie", "five fields"),
-        (NOTATION + " 1", "five fields"),
-        (NOTATION.replace("/x....,", ","), "sheet 0 must be 5 rows of 5 of .ox"),
-        (NOTATION.replace("ooo..", "oOo.."), "sheet 1 must be"),
-        (NOTATION.replace("/ooo..", "/ooo..,"), "sheet 2 must be"),
-        (NOTATION.replace("ppgbjj", "ppgbj*"), "DICE must be letters of pgbtcj or -"),
-        (NOTATION.replace("ppgbjj", "ppgbj"), "dice: must add up to 6 dice, not 5"),
-        (NOTATION.replace("jj 0", "jj -"), "REROLLS must be a digit"),
-        (NOTATION.replace("jj 0", "jj 7"), "rerolls: must be 0..2"),
-        (NOTATION[:-3] + "x 1", "SEAT must be a digit or -"),
-        (NOTATION[:-1] + "-", "START must be a digit"),
-        (NOTATION.partition(",")[0] + " pppppp 0 0 0", "SHEETS must hold 2, 3 or 4 sheets, not 1"),
-        (NOTATION + " players=2", "must not give players"),
-        (NOTATION + " end=later", "options.end"),
-        (NOTATION + " values=[1,2]", "options.values"),
-        (NOTATION + " values=oops", "options.values"),
-    ],
-)
-def test_broken_notation(text, expected):
-    with pytest.raises(InvalidInput) as caught:
-        Position.parse(text)
-    assert set(paths(caught.value.violations)) == {"notation"}
-    assert expected in str(caught.value)
-    assert len(str(caught.value)) < 600
+    assert paths(refused_state("my_shelfie", record | change)) == list(change)
 
 
 def test_options_in_the_notation():
@@ -214,67 +112,8 @@ def test_options_in_the_notation():
     assert Position.parse(position.notation).options["values"] == values
 
 
-@pytest.mark.parametrize(
-    ("options", "path"),
-    [
-        ({"players": 5}, "options.players"),
-        ({"players": 1}, "options.players"),
-        ({"values": [1] * 24}, "options.values"),
-        ({"values": [1] * 26}, "options.values"),
-        ({"values": [1.5] + [1] * 24}, "options.values[0]"),
-        ({"values": [1] * 24 + [100_001]}, "options.values[24]"),
-        ({"values": [1] * 24 + [float("nan")]}, "options.values[24]"),
-        ({"values": 3}, "options.values"),
-        ({"end": "never"}, "options.end"),
-        ({"rounds": 3}, "options.rounds"),
-    ],
-)
-def test_bad_options(options, path):
-    with pytest.raises(InvalidInput) as caught:
-        codec("my_shelfie", options)
-    assert paths(caught.value.violations) == [path]
-
-
 def test_values_may_be_whole_floats():
     assert codec("my_shelfie", {"values": [2.0] * 25}).options["values"] == [2] * 25
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "", "keep", "keep:", "keep:x", "keep:ppppppp", "keep:-p", "circle:", "circle:p6",
-        "circle:j1", "circle:p1+p1", "circle:p1+p2+g1+b1", "circle:p1,p2", "cross:j", "cross:pp",
-        "cross:p ", "roll:p", "x" * 99,
-    ],
-)  # fmt: skip
-def test_broken_moves(text):
-    with pytest.raises(InvalidInput) as caught:
-        Position.parse(NOTATION).find_move(text)
-    assert paths(caught.value.violations) == ["notation"]
-    assert not isinstance(caught.value, IllegalMove)
-
-
-@pytest.mark.parametrize(
-    ("record", "path"),
-    [
-        ({}, ""),
-        ({"keep": {}, "cross": {"row": 1}}, ""),
-        ({"keep": {"plants": 7}}, ".keep.plants"),
-        ({"keep": {"plants": 4, "cats": 3}}, ".keep"),
-        ({"keep": {"seat": 1}}, ".keep.seat"),
-        ({"circle": {}}, ".circle.spaces"),
-        ({"circle": {"spaces": [{"row": 0, "column": 5}]}}, ".circle.spaces[0].column"),
-        ({"circle": {"spaces": [{"row": 0}]}}, ".circle.spaces[0].column"),
-        ({"circle": {"spaces": [{"row": 0, "column": 0}] * 2}}, ".circle.spaces[1]"),
-        ({"circle": {"spaces": [{"row": 0, "column": c} for c in range(4)]}}, ".circle.spaces"),
-        ({"cross": {}}, ".cross.row"),
-        ({"cross": {"row": 5}}, ".cross.row"),
-    ],
-)
-def test_broken_typed_moves(record, path):
-    with pytest.raises(InvalidInput) as caught:
-        Position.parse(NOTATION).find_move(record)
-    assert paths(caught.value.violations) == [f"my_shelfie{path}"]
 
 
 def test_spaces_come_in_any_order():
@@ -282,24 +121,6 @@ def test_spaces_come_in_any_order():
     spaces = [{"row": 2, "column": 1}, {"row": 0, "column": 2}]
     assert position.find_move({"circle": {"spaces": spaces}}).notation == "circle:p3+b2"
     assert position.find_move("circle:b2+p3").notation == "circle:p3+b2"
-
-
-@pytest.mark.parametrize(
-    ("move", "reason"),
-    [
-        ("circle:p2", "plants 2 is circled already"),
-        ("circle:g1", "games 1 is crossed already"),
-        ("circle:t2", "trophies 2 is circled already"),
-        ("circle:c2+c3", "do not pay for cats 2 and cats 3"),
-        ("cross:p", "only if nothing can be circled"),
-        ("keep:pp", "cannot be rolled again in this turn"),
-    ],
-)
-def test_illegal_moves(move, reason):
-    with pytest.raises(IllegalMove) as caught:
-        Position.parse(NOTATION).find_move(move)
-    (violation,) = caught.value.violations
-    assert reason in violation.message
 
 
 def test_illegal_moves_of_other_moments():

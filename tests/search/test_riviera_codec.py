@@ -1,46 +1,18 @@
-"""Riviera as text and plain data: notation, records, outcomes, events, and what is refused."""
+"""What the codec of Riviera reads, writes and says."""
 
 import pytest
 
 from aleator.search import Position
 from aleator.search.errors import IllegalMove, InvalidInput
-from aleator.search.games import codec, codec_class
-
-LINE = (
-    "riviera 2.3 play 01 1 r3g5p2b6 -"
-    " 11:in:r4g2g8p12b1b3b7b9:r11b5,8:in:????????:g1g6:used:chance@r2g4p4b5"
-)
-FULL = "riviera 1.1 play 01 0 r3g5p2b6 - 0:in:r3r4:-,0:in:g5g12:- hand_size=2"
-
-
-def broken(line, **changes):
-    """The violations of a typed state after changes at paths such as ``seats.0.score``."""
-    position = Position.parse(line)
-    record = position.record
-    for path, value in changes.items():
-        *parents, last = path.split("__")
-        place = record
-        for key in parents:
-            place = place[int(key) if key.isdigit() else key]
-        place[int(last) if last.isdigit() else last] = value
-    with pytest.raises(InvalidInput) as error:
-        position.codec.read_state(record)
-    return {path for path, _ in error.value.violations}
+from aleator.search.games import codec
+from tests.search.codec_cases.riviera import FULL, LINE
+from tests.search.refusals import paths, refused
 
 
 def faults(line):
-    with pytest.raises(InvalidInput) as error:
-        Position.parse(line)
-    assert {path for path, _ in error.value.violations} == {"notation"}
-    return [message for _, message in error.value.violations]
-
-
-def test_example():
-    example = codec_class("riviera").example
-    position = Position.parse(example)
-    assert position.notation == example
-    assert position == position.observe(0)
-    assert position.moves(0)
+    error = refused(Position.parse, line)
+    assert set(paths(error)) == {"notation"}
+    return [message for _, message in error.violations]
 
 
 def test_record_of_the_example():
@@ -58,77 +30,11 @@ def test_record_of_the_example():
     }
 
 
-@pytest.mark.parametrize(
-    ("changes", "paths"),
-    [
-        ({"round": 0}, {"round"}),
-        ({"turn": 12}, {"turn"}),
-        ({"phase": 9, "token": 2}, {"phase", "token"}),
-        ({"waiting": [0, 0]}, {"waiting[1]"}),
-        ({"waiting": []}, {"waiting", "seats[0].choice", "seats[1].choice"}),
-        ({"dice__0__value": 7}, {"dice[0].value"}),
-        ({"dice__0__colour": "x"}, {"dice[0].colour"}),
-        ({"dice__0__turned": True}, {"dice[0].turned"}),
-        ({"hands__0__cards": ["r3", "r13"]}, {"hands[0].cards[1]"}),
-        ({"hands__0__cards": ["r3", "o4"]}, {"hands[0].cards[1]"}),
-        ({"hands__0__cards": ["r3", "g5"]}, {"hands[1].cards[0]"}),
-        ({"hands__0__cards": ["r3"]}, {"hands[0]"}),
-        ({"seats__0__score": 40}, {"seats[0].score"}),
-        ({"seats__0__status": 0}, {"seats[0].status"}),
-        ({"seats__0__status": 2}, {"waiting[0]"}),
-        ({"seats__0__played": ["r9"]}, {"hands[0]"}),
-        ({"seats__0__power_card": "r9"}, {"seats[0].power_card"}),
-        ({"seats__0__reserved": "r"}, {"seats[0].reserved"}),
-        ({"seats__0__choice": {"stop": {}}}, {"seats[0].choice"}),
-        ({"seats__0__crash": {"dice": []}}, {"seats[0].crash", "seats[0].crash.dice"}),
-        (
-            {"seats__0__last_chance": {"dice": [{"colour": "r", "value": 1}]}},
-            {"seats[0].last_chance"},
-        ),
-        ({"seats__0__knows": ["r4"]}, {"seats[0].knows[0]"}),
-        ({"extra_plays": [0]}, {"extra_plays"}),
-        ({"golden_next": True}, {"golden_next"}),
-        ({"discard": {"cards": ["r9"]}}, {"discard"}),
-        ({"pile_size": 3}, {"pile_size"}),
-        ({"hands": []}, {"hands"}),
-        ({"phase": 6}, {"phase", "dice[0].value", "dice[1].value"}),
-        ({"surprise": 1}, {"surprise"}),
-    ],
-)
-def test_violations(changes, paths):
-    assert broken(FULL, **changes) >= paths
-
-
-def test_all_violations_at_once():
-    found = broken(FULL, dice__0__value=7, hands__1__cards=["g5", "x"], seats__0__score=99)
-    assert found == {"dice[0].value", "hands[1].cards[1]", "seats[0].score"}
-
-
 def test_visible_cards_of_hidden_hands_are_known_to_somebody():
     line = LINE.replace("????????", "g3???????")
     assert "list it in `knows`" in faults(line)[0]
     known = line.replace("r11b5,", "r11b5:knows@g3,")
     assert Position.parse(known).observe(0) == Position.parse(known)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "words"),
-    [
-        ("2.3", "2", "TURN must be round and turn"),
-        ("play", "dance", "PHASE must be one of"),
-        (" 01 1 ", " 0x 1 ", "WAITING must be digits"),
-        ("r3g5p2b6", "r3g5p2b7", "DICE must be dice"),
-        ("p12b1", "p13b1", "seat 0: hand must be cards"),
-        (":used", ":used:used", "each once"),
-        (":used", ":smiles", "further parts are"),
-        ("11:in:", "11:out:", "status must be one of"),
-        ("r11b5", "r11b", "played cards must be"),
-        (",8:in:????????", ",8:in:r2r7??????", "list it in `knows`"),
-        (" -", " ", "must have the seven fields"),
-    ],
-)
-def test_bad_notation(old, new, words):
-    assert words in "; ".join(faults(LINE.replace(old, new, 1)))
 
 
 def test_cards_must_agree_with_what_was_told():
@@ -143,26 +49,6 @@ def test_cards_must_agree_with_what_was_told():
 def test_number_of_seats(seats):
     with pytest.raises(InvalidInput, match="2 to 6 seats"):
         Position.parse(f"riviera 1.1 play 0 0 r3g5p2b6 - {seats} hand_size=1")
-
-
-@pytest.mark.parametrize(
-    ("options", "path"),
-    [
-        ({"players": 7}, "options.players"),
-        ({"players": 5, "hand_size": 13}, "options.hand_size"),
-        ({"players": 5, "removed_colour": "red"}, "options.removed_colour"),
-        ({"max_same_colour_in_hand": 2}, "options.max_same_colour_in_hand"),
-        ({"stars": [0] * 12}, "options.stars"),
-        ({"stars": [1] * 11}, "options.stars"),
-        ({"mode": "chaos"}, "options.mode"),
-        ({"target": 0, "max_rounds": 0}, "options.target"),
-        ({"dice": 3}, "options.dice"),
-    ],
-)
-def test_bad_options(options, path):
-    with pytest.raises(InvalidInput) as error:
-        codec("riviera", options)
-    assert path in {violation.path for violation in error.value.violations}
 
 
 def test_rerolls_by_default():
@@ -195,47 +81,6 @@ def test_moves(text, record):
     assert bound.format_move(code) == text
     assert bound.write_move(code) == record
     assert bound.read_move(record) == code
-
-
-@pytest.mark.parametrize(
-    "text", ["r13", "x1", "pass_on", "r+2", "swap:1:r3,r3", "swap:6:r3,r4", "redraw:r3", ""]
-)
-def test_bad_moves(text):
-    with pytest.raises(InvalidInput):
-        codec("riviera").parse_move(text)
-
-
-@pytest.mark.parametrize(
-    ("record", "path"),
-    [
-        ({}, ""),
-        ({"play": {"card": "r3"}, "stop": {}}, ""),
-        ({"play": {}}, "play.card"),
-        ({"turn": {"die": "x"}}, "turn.die"),
-        ({"swap": {"opponent": 1, "cards": ["r3"]}}, "swap.cards"),
-        ({"swap": {"cards": ["r3", "r4"]}}, "swap.opponent"),
-        ({"swap": {"opponent": 9, "cards": ["r3", "r4"]}}, "swap.opponent"),
-        ({"redraw": {"cards": ["r3", "z"]}}, "redraw.cards[1]"),
-    ],
-)
-def test_bad_typed_moves(record, path):
-    with pytest.raises(InvalidInput) as error:
-        codec("riviera").read_move(record)
-    assert [violation.path for violation in error.value.violations] == [path]
-
-
-@pytest.mark.parametrize(
-    ("seat", "text", "words"),
-    [
-        (0, "g5", "does not hold the green 5"),
-        (0, "r4", "is not valid for the dice"),
-        (0, "crash", "has a valid card and must play one"),
-        (0, "stop", "can now only choose among r3"),
-    ],
-)
-def test_illegal_moves(seat, text, words):
-    with pytest.raises(IllegalMove, match=words):
-        Position.parse(FULL).find_move(text, seat)
 
 
 def test_second_last_chance_is_explained():

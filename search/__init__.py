@@ -22,6 +22,7 @@ from aleator.search.engine import Engine
 from aleator.search.errors import AleatorError
 from aleator.search.limits import Limits
 from aleator.search.position import Move, Position
+from aleator.search.strength import Strength
 
 __all__ = [
     "AleatorError",
@@ -36,4 +37,5 @@ __all__ = [
     "Statistics",
     "StopFlag",
     "StopReason",
+    "Strength",
 ]

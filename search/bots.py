@@ -5,7 +5,8 @@ seed bring the same move, save for an engine that is limited by time.
 
 A short text names a bot: ``random``, ``engine``, or the name of one of the game's reference players
 in `aleator.search.players`, such as ``greedy``. Settings of the engine follow a colon, joined by
-commas: ``engine:sims=1000``, ``engine:time=50ms,threads=2``, ``engine:level=3``.
+commas: ``engine:sims=1000``, ``engine:time=50ms,threads=2``, ``engine:level=3``,
+``engine:elo=1200``.
 """
 
 import random
@@ -17,9 +18,10 @@ from aleator.ext.core.search import StopFlag
 from aleator.search.engine import Engine
 from aleator.search.errors import InvalidInput, shorten
 from aleator.search.games.base import read_model
-from aleator.search.limits import Limits, level_settings, parse_duration
+from aleator.search.limits import Limits, parse_duration
 from aleator.search.players import Player, players_of
 from aleator.search.position import Move, Position
+from aleator.search.strength import Strength
 
 
 class Bot(ABC):
@@ -83,6 +85,7 @@ class EngineSettings(BaseModel):
     time: str | None = None
     threads: int = 1
     level: int | None = None
+    elo: float | None = None
     knowledge: bool = True
     exploration: float | None = None
     widening_base: float | None = None
@@ -105,6 +108,7 @@ class EngineBot(Bot):
     ----------
     spec : str
     settings : EngineSettings
+    game : str
     stop : StopFlag, optional
         Ends a search under way with what it has found, once it is set.
 
@@ -114,7 +118,9 @@ class EngineBot(Bot):
         For settings out of range.
     """
 
-    def __init__(self, spec: str, settings: EngineSettings, stop: StopFlag | None = None) -> None:
+    def __init__(
+        self, spec: str, settings: EngineSettings, game: str, stop: StopFlag | None = None
+    ) -> None:
         self.spec = spec
         self._stop = stop
         self._limits = Limits(
@@ -122,15 +128,14 @@ class EngineBot(Bot):
             simulations=settings.sims,
             threads=settings.threads,
         )
-        if settings.level is not None:
-            level_settings(settings.level)
-        self._level = settings.level
+        self._strength = Strength(settings.level, settings.elo)
+        self._strength.settings(game)  # complains if the game has no such Elo
         self._engine = Engine(knowledge=settings.knowledge, tuning=settings.tuning)
 
     def choose(self, position: Position, seat: int, seed: int) -> Move:
         """Choose a move."""
         analysis = self._engine.suggest(
-            position, seat, self._limits, seed=seed, level=self._level, stop=self._stop
+            position, seat, self._limits, seed=seed, strength=self._strength, stop=self._stop
         )
         return analysis.best_move
 
@@ -163,7 +168,7 @@ def make_bot(spec: str, game: str, stop: StopFlag | None = None) -> Bot:
         settings = {key: value for key, _, value in pairs}
         if len(settings) < len(pairs):
             raise InvalidInput.at("", f"must not set anything twice: {shorten(rest)}")
-        return EngineBot(spec, read_model(EngineSettings, settings), stop)
+        return EngineBot(spec, read_model(EngineSettings, settings), game, stop)
     names = ", ".join(["random", *sorted(players)])
     raise InvalidInput.at(
         "", f"must, for {game}, be {names} or engine with settings as in engine:sims=1000,"

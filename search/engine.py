@@ -36,13 +36,13 @@ from aleator.search.analysis import (
     StopReason,
 )
 from aleator.search.errors import InvalidInput
-from aleator.search.limits import Limits, level_settings
+from aleator.search.limits import Limits
 from aleator.search.position import Move, Position, pick_seed
+from aleator.search.strength import Strength
 
 DEFAULT_TIME = 1.0  # seconds, of a search without limits
 DEFAULT_MEMORY = 256 * 2**20
 UNLIMITED = 2**63 - 1
-STRONGEST = 10
 BYTES_A_SIMULATION = 1024  # more than a tree grows by; reserving less is quicker
 CONFIDENCE = 1.96  # standard errors of a two-sided 95% bound
 MAX_HELPERS = 4096  # threads beyond the callers' own, over all searches of the process
@@ -104,7 +104,7 @@ class Engine:
         limits: Limits | None = None,
         *,
         seed: int | None = None,
-        level: int | None = None,
+        strength: Strength | None = None,
         allowed: Sequence[Move] | None = None,
         avoided: Sequence[Move] | None = None,
         candidates: int | None = None,
@@ -124,8 +124,8 @@ class Engine:
         seed : int, optional
             0..2^64-1. Equal seeds, simulation limits and thread counts give equal
             answers; by default one is drawn, and told in the statistics.
-        level : int, optional
-            1..10, how strong to play; by default 10, everything within the limits.
+        strength : Strength, optional
+            By default everything within the limits.
         allowed, avoided : sequence of Move, optional
             Choose among these moves only; never choose these.
         candidates : int, optional
@@ -138,14 +138,15 @@ class Engine:
         GameFinished, SeatNotToAct, SeatRequired, HandHidden
             If the seat has no move to choose.
         InvalidInput
-            For a bad seat, seed or level, and if `allowed` and `avoided` leave no move.
+            For a bad seat or seed, an Elo out of the game's range, and if `allowed` and
+            `avoided` leave no move.
         """
         task = self._prepare(
             position,
             seat,
             limits,
             seed=seed,
-            level=level,
+            strength=strength,
             allowed=allowed,
             avoided=avoided,
             candidates=candidates,
@@ -188,7 +189,7 @@ class Engine:
             seat,
             limits,
             seed=seed,
-            level=None,
+            strength=None,
             allowed=allowed,
             avoided=avoided,
             candidates=None,
@@ -230,7 +231,7 @@ class Engine:
         limits: Limits | None,
         *,
         seed: int | None,
-        level: int | None,
+        strength: Strength | None,
         allowed: Sequence[Move] | None,
         avoided: Sequence[Move] | None,
         candidates: int | None,
@@ -247,8 +248,8 @@ class Engine:
         seconds = limits.time
         if seconds is None and limits.simulations is None:
             seconds = DEFAULT_TIME
-        strength = level_settings(STRONGEST if level is None else level)
-        caps = [limits.simulations, strength.simulations]
+        settings = (strength or Strength()).settings(position.game)
+        caps = [limits.simulations, settings.simulations]
         return _Task(
             position=observation,
             seat=seat,
@@ -259,7 +260,7 @@ class Engine:
             simulations=min((cap for cap in caps if cap is not None), default=UNLIMITED),
             threads=limits.threads,
             engine=self,
-            margin=strength.margin,
+            margin=settings.margin,
             candidates=candidates,
             stop=StopFlag() if stop is None else stop,
         )

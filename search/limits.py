@@ -1,9 +1,4 @@
-"""How long a search may take and how strong it may play.
-
-Limits say what a search may use; a level says how well it should play. A level limits the number
-of simulations and lets the engine choose among moves that it thinks nearly as good, so that a weak
-level plays plausible moves instead of good ones with blunders strewn in.
-"""
+"""What a search may use: time, simulations, threads."""
 
 import math
 import re
@@ -57,50 +52,6 @@ class Limits:
             )
         if violations:
             raise InvalidInput(violations)
-
-
-@dataclass(frozen=True, slots=True)
-class Level:
-    """What a strength level means to the engine.
-
-    Attributes
-    ----------
-    simulations : int or None
-        The most simulations of a search; None for no limit but the caller's.
-    margin : float
-        The win share within which moves count as near-equal.
-    """
-
-    simulations: int | None
-    margin: float
-
-
-# By level, from 1.
-LEVELS = (
-    Level(150, 0.04),
-    Level(300, 0.03),
-    Level(600, 0.025),
-    Level(1_200, 0.02),
-    Level(2_400, 0.015),
-    Level(4_800, 0.01),
-    Level(9_600, 0.0075),
-    Level(19_200, 0.005),
-    Level(38_400, 0.0025),
-    Level(None, 0.0),
-)
-
-
-def level_settings(level: int) -> Level:
-    """What a strength level means, from 1, a beginner, to 10, all that the limits allow.
-
-    Raises
-    ------
-    InvalidInput
-        With the path ``level`` if there is no such level.
-    """
-    if not 1 <= level <= len(LEVELS):
-        raise InvalidInput.at("level", f"must be 1..{len(LEVELS)}, not {level}")
-    return LEVELS[level - 1]
 
 
 def parse_duration(text: str) -> float:

@@ -19,7 +19,7 @@ from google.protobuf.struct_pb2 import Struct, Value
 from aleator.search import Analysis, Candidate, Estimate, Limits, Move, Position, StopReason
 from aleator.search.errors import InvalidInput, shorten
 from aleator.search.games import Codec, GameEvent, Record, codec_class
-from aleator.search.limits import level_settings
+from aleator.search.strength import Strength, elo_range
 from aleator.v1 import analysis_pb2, game_service_pb2, state_pb2
 
 MOVES_LIMIT = 1000
@@ -157,12 +157,12 @@ def read_limits(limits: analysis_pb2.Limits) -> Limits:
     )
 
 
-def read_level(strength: analysis_pb2.Strength) -> int | None:
-    """Read how strongly to play; None for as strongly as can be."""
-    if not strength.HasField("level"):
-        return None
-    level_settings(strength.level)
-    return strength.level
+def read_strength(strength: analysis_pb2.Strength) -> Strength:
+    """Read how strongly to play, as it was asked for."""
+    return Strength(
+        level=strength.level if strength.HasField("level") else None,
+        elo=strength.elo if strength.HasField("elo") else None,
+    )
 
 
 def _read_duration(duration: Duration) -> float:
@@ -235,6 +235,8 @@ def write_game(codec: type[Codec]) -> game_service_pb2.Game:
         hidden=codec.hidden,
         example_notation=codec.example,
     )
+    if span := elo_range(codec.id):
+        game.elo_range.minimum, game.elo_range.maximum = span
     for option in codec.option_list():
         game.options.add(
             name=option.name,

@@ -12,15 +12,15 @@ import grpc
 from aleator.search import Analysis, Engine, Limits, Move, Position, StopFlag
 from aleator.search.engine import codes_to_choose
 from aleator.search.errors import InvalidInput
-from aleator.search.limits import level_settings
+from aleator.search.strength import Level
 from aleator.service.admission import Admission
 from aleator.service.convert import (
     MOVES_LIMIT,
     check_count,
-    read_level,
     read_limits,
     read_move,
     read_state,
+    read_strength,
     write_analysis,
 )
 from aleator.service.errors import Faults
@@ -61,10 +61,12 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
         faults = Faults()
         position = faults.read("state", read_state, request.state)
         limits = faults.read("limits", self._read_limits, request.limits)
-        level = faults.read("strength", read_level, request.strength)
-        seat = None
+        strength = faults.read("strength", read_strength, request.strength)
+        seat = settings = None
         allowed = avoided = None
         if position is not None:
+            if strength is not None:
+                settings = faults.read("strength", strength.settings, position.game)
             asked = request.seat if request.HasField("seat") else None
             seat = faults.read("", position.acting_seat, asked)
             if seat is not None:
@@ -75,6 +77,7 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
         assert position is not None
         assert seat is not None
         assert limits is not None
+        assert settings is not None
         seed = request.seed if request.HasField("seed") else None
         wanted = request.max_candidates if request.HasField("max_candidates") else CANDIDATES
 
@@ -84,14 +87,14 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
                 seat,
                 limits,
                 seed=seed,
-                level=level,
+                strength=strength,
                 allowed=allowed,
                 avoided=avoided,
                 candidates=wanted or None,
                 stop=stop,
             )
 
-        limits = self._bound(limits, level)
+        limits = self._bound(limits, settings)
         if len(codes_to_choose(position, seat, allowed, avoided)) == 1:
             analysis = search(limits, StopFlag())  # nothing to search
         else:
@@ -112,16 +115,16 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
             )
         return limits
 
-    def _bound(self, limits: Limits, level: int | None) -> Limits:
+    def _bound(self, limits: Limits, settings: Level) -> Limits:
         """Give the limits a time, at most the longest that the server searches.
 
-        The simulations are those that the level leaves of them.
+        The simulations are those that the strength leaves of them.
         """
         time = limits.time
         if time is None:
             unlimited = limits.simulations is None
             time = self._settings.default_time if unlimited else self._settings.max_time
-        caps = [limits.simulations, None if level is None else level_settings(level).simulations]
+        caps = [limits.simulations, settings.simulations]
         return replace(
             limits,
             time=min(time, self._settings.max_time),

@@ -20,7 +20,7 @@ from google.protobuf.json_format import MessageToJson
 from rich.console import Console
 from typer.core import TyperGroup
 
-from aleator.search import Engine, Limits, Position
+from aleator.search import Engine, Limits, Position, Strength
 from aleator.search.errors import (
     AleatorError,
     InvalidInput,
@@ -31,7 +31,7 @@ from aleator.search.errors import (
 )
 from aleator.search.games import codec_class, game_ids
 from aleator.search.games.base import parse_option, read_model
-from aleator.search.limits import level_settings, parse_duration
+from aleator.search.limits import parse_duration
 from aleator.service import convert
 from aleator.service.cli.play import Opponent, PersonLeft, Play
 from aleator.service.cli.report import candidates_report, games_report, match_report, show
@@ -82,6 +82,10 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 Seed = Annotated[int | None, typer.Option(help="Seed of all chance. Default: a random one.")]
 Level = Annotated[
     int | None, typer.Option(help="Strength from 1 to 10. Default: as strong as can be.")
+]
+Elo = Annotated[
+    float | None,
+    typer.Option(help="Strength on the Elo scale of the game, within the range that it lists."),
 ]
 Players = Annotated[
     int | None, typer.Option(help="Number of seats. Default: the default of the game.")
@@ -165,6 +169,7 @@ def suggest(
     ] = 1,
     seed: Seed = None,
     level: Level = None,
+    elo: Elo = None,
     json: Json = False,
 ) -> None:
     """Suggest a move for a position; no server is needed.
@@ -183,7 +188,7 @@ def suggest(
         seat,
         limits,
         seed=seed,
-        level=level,
+        strength=Strength(level, elo),
     )
     if json:
         typer.echo(MessageToJson(convert.write_analysis(analysis)))
@@ -207,6 +212,7 @@ def play(
         str, typer.Option(metavar="DURATION", help="Time that the engine takes for a move.")
     ] = "1s",
     level: Level = None,
+    elo: Elo = None,
     seed: Seed = None,
 ) -> None:
     """Play a game in this terminal, people and the engine in any seats."""
@@ -219,9 +225,10 @@ def play(
         position.observe(person)  # complains if there is no such seat
     drawing = find_drawing(game)
     seconds = parse_duration(time)
-    in_haste = level is not None and level_settings(level).simulations is not None
+    strength = Strength(level, elo)
+    in_haste = strength.settings(game).simulations is not None
     pace = min(seconds, LEVEL_PACE) if in_haste else seconds
-    opponent = Opponent(Engine(), Limits(time=seconds), level, pace)
+    opponent = Opponent(Engine(), Limits(time=seconds), strength, pace)
     console = Console()
     try:
         Play(console, drawing, position, people, opponent, chance).run()

@@ -18,7 +18,7 @@ from rich.markdown import Markdown
 from rich.table import Table
 from rich.text import Text
 
-from aleator.search import Analysis, Engine, Limits, Move, Position, StopReason
+from aleator.search import Analysis, Engine, Limits, Move, Position, StopReason, Strength
 from aleator.search.errors import InvalidInput
 from aleator.search.games import GameEvent
 from aleator.service.cli.report import percent
@@ -44,7 +44,7 @@ class Opponent:
 
     Attributes
     ----------
-    engine, limits, level
+    engine, limits, strength
         As `Engine.suggest` takes them.
     pace
         Seconds that a move takes at least where a person must not learn whether it was forced.
@@ -52,7 +52,7 @@ class Opponent:
 
     engine: Engine
     limits: Limits
-    level: int | None = None
+    strength: Strength | None = None
     pace: float = 0.0
 
 
@@ -205,7 +205,7 @@ class Play:
         analysis = self._analyse(
             f"{self.names[seat]} is thinking",
             seat,
-            self.opponent.level,
+            self.opponent.strength,
             at_least=0.0 if is_open else self._pace,
         )
         self._pace = max(self._pace, analysis.statistics.elapsed)
@@ -215,7 +215,7 @@ class Play:
         return analysis.best_move
 
     def _analyse(
-        self, message: str, seat: int, level: int | None = None, at_least: float = 0.0
+        self, message: str, seat: int, strength: Strength | None = None, at_least: float = 0.0
     ) -> Analysis:
         analysis = think(
             self.console,
@@ -225,7 +225,7 @@ class Play:
             seat,
             self.opponent.limits,
             seed=self._thinking.getrandbits(64),
-            level=level,
+            strength=strength,
             at_least=at_least,
         )
         if analysis.statistics.stop_reason is StopReason.STOPPED:

@@ -15,6 +15,7 @@ from rich.text import Text
 
 from aleator.search import Analysis, Candidate, Position
 from aleator.search.games import Codec
+from aleator.search.strength import elo_range
 
 if TYPE_CHECKING:  # It loads scipy, which is slow.
     from aleator.search.match import MatchResult, TestResult
@@ -117,6 +118,8 @@ def games_report(codecs: Sequence[type[Codec]]) -> RenderableType:
         about.add_column(overflow="fold")
         about.add_row("  seats", ", ".join(map(str, codec.seat_counts)))
         about.add_row("  hidden", codec.hidden or "nothing")
+        if span := elo_range(codec.id):
+            about.add_row("  Elo", f"{span[0]} to {span[1]}")
         for option in codec.option_list():
             choices = ", ".join(map(_compact_json, option.choices))
             about.add_row(

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from aleator.search import Analysis, Engine, Limits, Position, StopFlag, StopReason
+from aleator.search import Analysis, Engine, Limits, Position, StopFlag, StopReason, Strength
 
 
 def think(
@@ -18,7 +18,7 @@ def think(
     limits: Limits | None = None,
     *,
     seed: int | None = None,
-    level: int | None = None,
+    strength: Strength | None = None,
     at_least: float = 0.0,
 ) -> Analysis:
     """Search as `Engine.suggest` does; Ctrl-C ends it with what it has found so far.
@@ -32,7 +32,7 @@ def think(
     with ThreadPoolExecutor(1) as pool, console.status(message):
         end = time.monotonic() + at_least
         future = pool.submit(
-            engine.suggest, position, seat, limits, seed=seed, level=level, stop=stop
+            engine.suggest, position, seat, limits, seed=seed, strength=strength, stop=stop
         )
         try:
             analysis = future.result()

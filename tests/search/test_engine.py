@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from aleator.search import Engine, Limits, Position, StopFlag
+from aleator.search import Engine, Limits, Position, StopFlag, Strength
 from aleator.search.analysis import StopReason
 from aleator.search.errors import GameFinished, InvalidInput, SeatNotToAct
 
@@ -159,12 +159,12 @@ def test_levels_limit_the_simulations_and_play_legal_moves():
     position = Position.parse(OPENING)
     counts = []
     for level in range(1, 8):
-        analysis = Engine().suggest(position, limits=Limits(time=5), level=level)
+        analysis = Engine().suggest(position, limits=Limits(time=5), strength=Strength(level))
         assert analysis.best_move in position.moves()
         counts.append(analysis.statistics.simulations)
     assert counts == sorted(set(counts))
     with pytest.raises(InvalidInput):
-        Engine().suggest(position, level=11)
+        Engine().suggest(position, strength=Strength(elo=1e6))
 
 
 def test_a_full_memory_is_told():
@@ -183,7 +183,7 @@ def test_a_full_memory_is_told():
         ({"seed": 2**64}, "seed"),
         ({"seat": 2}, "seat"),
         ({"seat": -1}, "seat"),
-        ({"level": 0}, "level"),
+        ({"strength": Strength(elo=-9999)}, "elo"),
     ],
 )
 def test_bad_arguments_name_their_path(arguments, path):

@@ -15,7 +15,7 @@ from aleator.search.errors import (
 )
 from aleator.search.games import codec, game_ids, register
 from aleator.search.games.roygbiv import RoygbivCodec
-from aleator.search.limits import LEVELS, level_settings, parse_duration
+from aleator.search.limits import parse_duration
 
 FINISHED = "roygbiv 7777777/7777777/7777777/7777777/7777777/7777777/7777777 7777777 -,- 300,200 -"
 
@@ -213,19 +213,6 @@ def test_limits_out_of_range(arguments, expected):
     with pytest.raises(InvalidInput) as caught:
         Limits(**arguments)
     assert paths(caught) == expected
-
-
-def test_levels_grow():
-    settings = [level_settings(level) for level in range(1, 11)]
-    limited = [level.simulations for level in settings[:-1]]
-    assert limited == sorted(limited)
-    assert settings[-1] == LEVELS[-1]
-    assert settings[-1].simulations is None
-    assert settings[-1].margin == 0
-    for level in (0, 11):
-        with pytest.raises(InvalidInput) as caught:
-            level_settings(level)
-        assert paths(caught) == ["level"]
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,11 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], dict[str, str]]] = {
         {"state": LINE, "strength": {"level": 0}},
         {"strength.level": "INVALID_INPUT"},
     ),
+    "an Elo that no level has": (
+        "SuggestMove",
+        {"state": LINE, "strength": {"elo": -99999}},
+        {"strength.elo": "INVALID_INPUT"},
+    ),
     "a hidden hand": (
         "SuggestMove",
         {"state": {"notation": OPENING.observe(1).notation}},

@@ -22,7 +22,7 @@ cdef enum:
 
     HEAP = MAX_SEATS  # the discard heap, where a holder of cards is asked for
     HOLDERS = MAX_SEATS + 1
-    NO_LIMIT = 255
+    MAX_EXCHANGES = COLOURS  # in a round: each takes a 10
 
     # Phases. SET_UP is that of a zeroed table.
     SET_UP = 0
@@ -64,19 +64,20 @@ cdef enum:
 cdef struct Table:
     uint64_t[MAX_SEATS] hands  # also of seats out of the round; in an observation: the known cards
     uint64_t[MAX_SEATS] played  # this round, also those of crashed seats: public
-    uint64_t[MAX_SEATS] known  # cards in other hands or on the heap whose place the seat knows
-    uint64_t[MAX_SEATS] unnoticed  # of those in hands: the holder cannot tell that the seat knows
+    # The swaps and redraws of this round in order; 0 where there are no more.
+    uint64_t[MAX_EXCHANGES] given  # by who asked: two cards; in an observation 0 if not seen
+    uint64_t[MAX_EXCHANGES] drawn  # for them, likewise
+    uint64_t[MAX_EXCHANGES] before  # the cards that were on the table by then
     uint64_t pile  # empty in an observation
     uint64_t heap  # discarded by redraws
-    # Usable by the seat at its Last Chance this round; 0 if that tells nothing any more.
-    uint32_t[MAX_SEATS] chance_dice
+    uint32_t[MAX_SEATS] chance_dice  # usable by the seat at its Last Chance this round
     uint32_t[MAX_SEATS] crash_dice  # usable by the seat at its crash
     uint16_t[MAX_SEATS] scores
     uint16_t round_number  # from 1
     uint16_t asked  # the swap or redraw whose cards chance is to draw
-    # [viewer][holder][source]: what the viewer can tell of the holder's cards from the
-    # Last Chance of the source: at most so many are valid for its chance_dice.
-    uint8_t[MAX_SEATS][HOLDERS][MAX_SEATS] limits
+    uint8_t[MAX_EXCHANGES] askers  # of the swaps and redraws
+    uint8_t[MAX_EXCHANGES] partners  # a seat, or HEAP for a redraw
+    uint8_t[MAX_SEATS] chance_after  # so many of them was its Last Chance
     uint8_t[MAX_SEATS] choices  # unrevealed: move + 1, HIDDEN, or 0 for none
     uint8_t[MAX_SEATS] powers  # card + 1 of the 2, 9, 10 or 11 whose power is not yet used
     uint8_t[MAX_SEATS] reserved  # die + 1, of the roll on the table, between turns of the next one
@@ -93,6 +94,7 @@ cdef struct Table:
     uint8_t extra  # still to decide on an extra play
     uint8_t turned  # bit mask of the dice turned this turn
     uint8_t golden  # 1: the golden die joins the next roll
+    uint8_t exchanges
     uint8_t heap_size
 
 

@@ -6,16 +6,15 @@ from aleator.ext.core.game import Game, State
 class RivieraFields(TypedDict):
     hands: list[int]
     played: list[int]
-    known: list[int]
-    unnoticed: list[int]
     chance_dice: list[list[int] | None]
+    chance_after: list[int]
     crash_dice: list[list[int] | None]
     scores: list[int]
     choices: list[int]
     powers: list[int]
     reserved: list[int]
     reserving: list[int]
-    limits: list[list[list[int]]]
+    exchanges: list[tuple[int, int, int, int, int]]
     dice: list[int]
     heap: int
     heap_size: int

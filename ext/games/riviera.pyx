@@ -2,28 +2,38 @@
 
 Sets of cards are bit masks, so the valid cards of a hand are one `and` away from
 the dice. The table, laid out in `riviera.pxd` beside what the evaluation uses too, holds
-the truth and, beside it, what each seat knows: which cards lie elsewhere, and
-from a seat that had no valid card, how many cards valid for those dice a hand
-can still hold at most (0 at first; cards that move in a swap take that
-knowledge with them). Of another seat's knowledge, a seat is shown only which of its
-own cards it has seen that seat give away.
+the truth, and what happened in the round that tells of hidden cards: swaps and
+redraws, which cards were on the table at each of them, and the dice for which seats
+had no valid card. What a seat knows follows from that, and is worked out where it is
+asked for; an observation leaves out the cards of exchanges among others.
+
+Cards that a seat gave away lie in a known place until that hand takes part in an
+exchange that the seat sees from outside. Then two cards went each way. All courses
+that the known cards can have taken are followed, through what was played, drawn back
+and shown by Last Chances since, and each one counts as many times as the other cards
+can have moved: as if cards to give were chosen at random, as those drawn are. A round
+has at most five exchanges, so that there are few courses (mostly 4 or 16; below 4096
+whatever happens). So where known cards lie, each by itself and all together, is exact.
+
+From a seat that had no valid card follows how many of the cards valid for those dice
+each hand can still hold at most: 0 at first, and an exchange takes that along, for
+those who saw the cards exactly, for others with two cards at most each way. That is kept
+for each hand by itself. So three things of unknown cards are lost on seats that saw a
+swap from outside after a Last Chance, until the round ends: that some deals within the
+limits could come about in more ways than others; after a second swap, that the limits of
+two hands need not be reached at once; and that a valid card which was played since by
+another seat cannot have been among those that the swap moved to it.
 
 Determinizations deal the unknown cards uniformly among the ways that respect
-those limits. They are exact while one hand is limited; where several are, an
-exact rejection sampler is tried a bounded number of times, and what it could
-not settle is drawn by a Markov chain (Metropolis steps that deal the cards of
-two hands anew) from a feasible deal, which is uniform only in the limit. A
-feasible deal is found by augmenting paths, so `determinize` says no only if
-nothing agrees. One exception: where a hand has several limits other than 0 at
-once, a deal that satisfies all of them is looked for by a bounded search. What
-the repeated deals and first rolls tell is not used, nor what choices reveal.
-
-Of a card, a seat knows either the one place where it lies or nothing. If a hand of
-more than two cards takes part in a swap or redraw, the seats that only see it take
-place forget the cards that they knew in it, although each of those must still lie
-with one of the two seats (after a redraw: in the hand or on the heap), with two at
-most moved each way. So determinizations for these seats may put such a card
-anywhere that is out of their sight, until it is played or its place is learned anew.
+those limits, for each course. They are exact while one hand is limited; where several
+are, an exact rejection sampler is tried a bounded number of times, and what it could
+not settle is drawn by a Markov chain (steps to proposals by their weight, for the course,
+then steps that deal the cards of two hands anew) from a feasible deal, which is uniform
+only in the limit. A feasible deal is found by augmenting paths for one course after the
+other, so `determinize` says no only if nothing agrees. One exception: where a hand has
+several limits other than 0 at once, a deal that satisfies all of them is looked for by a
+bounded search. What the repeated deals and first rolls tell is not used, nor what choices
+reveal.
 
 The rules are on the game's page of the documentation. Limits: 2-6 seats, hands
 of at most 24 cards.
@@ -34,6 +44,7 @@ from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from aleator.ext.core.bits cimport lowest_bit, popcount
+from aleator.ext.core.check cimport check
 from aleator.ext.core.game cimport (
     CHANCE,
     FINISHED,
@@ -51,13 +62,16 @@ cdef enum:
     DEAL_TRIES = 10_000
 
     # Determinization.
+    MAX_KNOWN = 2 * MAX_EXCHANGES  # cards whose place a seat has learned
     TRIES = 24  # of the exact sampler, before the Markov chain
     SWEEPS = 6  # of the chain over all pairs of holders
     REPAIRS = 20_000  # steps to satisfy several limits of one hand
-    # What may become of a proposed deal.
-    DEAD_END = 0
-    REFUSED = 1
-    ACCEPTED = 2
+    MAX_SUBSETS = 1 + MAX_KNOWN + MAX_KNOWN * (MAX_KNOWN - 1) // 2
+
+    # What all courses are gone through for.
+    FIND_SURE = 0
+    DRAW = 1
+    SEEK = 2
 
 
 # A holder of cards as `determinize` sees it.
@@ -72,6 +86,36 @@ cdef struct Holder:
     int slots  # unknown cards that it holds
     int index  # seat, or HEAP
     double bound  # no fewer than the ways to choose its cards
+
+# A deal of the unknown cards, or what there is to deal.
+cdef struct Deal:
+    Holder[HOLDERS + 1] holders  # those that are limited, and room for the rest
+    int count
+    int[HOLDERS] free_slots  # of the other holders
+    uint64_t unknown
+
+# A course that the cards that a seat knew in other hands, or on the heap, may have taken since
+# in the swaps and redraws that it saw from outside.
+cdef struct Course:
+    uint64_t[HOLDERS] places  # where they lie now
+    uint64_t[MAX_EXCHANGES] out  # which of them went from who asked
+    uint64_t[MAX_EXCHANGES] back  # and which to it
+    uint64_t[MAX_EXCHANGES] asker_has  # which of them who asked held then
+    uint64_t[MAX_EXCHANGES] partner_has
+
+# What a seat can tell, and courses gone through.
+cdef struct Inquiry:
+    int viewer
+    int purpose
+    int count  # of the courses that are possible
+    double total  # of their weights
+    Random* random
+    uint64_t[MAX_SEATS] shown  # cards valid at the seat's Last Chance
+    int[MAX_SEATS][HOLDERS] most  # of those, how many each holder can hold at most
+    uint64_t[HOLDERS] sure  # cards that lie there by all courses
+    Course course  # the one followed, and in the end the one chosen
+    Course chosen
+    Deal deal  # by the course followed
 
 
 cdef double[CARDS + 1][MAX_HAND + 1] BINOMIALS
@@ -122,9 +166,27 @@ cdef inline int at_most(int limit, int size) noexcept nogil:
     return limit if limit < size else size
 
 
-cdef inline uint8_t as_limit(int most, int size) noexcept nogil:
-    """A limit that says nothing of so many cards is none."""
-    return NO_LIMIT if most >= size else most
+cdef inline double combinations(int cards, int count) noexcept nogil:
+    """Ways to choose so many of the cards; 0 if there are too few."""
+    return BINOMIALS[cards][count] if 0 <= count <= cards else 0
+
+
+cdef int list_subsets(uint64_t cards, uint64_t* subsets) noexcept nogil:
+    """The sets of none, one or two of some cards."""
+    cdef uint64_t card, others
+    cdef int count = 1
+    subsets[0] = 0
+    while cards:
+        card = cards & (<uint64_t>0 - cards)
+        cards ^= card
+        others = cards
+        subsets[count] = card
+        count += 1
+        while others:
+            subsets[count] = card | (others & (<uint64_t>0 - others))
+            count += 1
+            others &= others - 1
+    return count
 
 
 cdef inline bint keeps_limits(const Holder* holder, uint64_t cards) noexcept nogil:
@@ -253,35 +315,53 @@ cdef void order_holders(Holder* holders, int count, uint64_t unknown) noexcept n
         ]
 
 
-cdef int propose_deal(
-    Holder* holders, int count, uint64_t unknown, Random* random
-) noexcept nogil:
-    """Deal to one holder after the other, and accept so that all deals are alike likely.
+cdef double propose_deal(Deal* deal, Random* random) noexcept nogil:
+    """Deal to one limited holder after the other; 0 if that came to a dead end.
 
-    A deal comes up with probability 1 / (product of the numbers of choices met), and is
-    accepted with that product over its bound.
+    A deal comes up with probability 1 / (product of the numbers of choices met). Accepted
+    with what is returned, that product over its bound, all deals are alike likely.
     """
+    cdef Holder* holders = deal.holders
+    cdef uint64_t unknown = deal.unknown
     cdef double weight = 1
     cdef double ways
     cdef int i
-    for i in range(count):
+    for i in range(deal.count):
         ways = count_choices(holders + i, unknown)
         if ways == 0:
-            return DEAD_END
+            return 0
         holders[i].cards = choose_cards(holders + i, unknown, ways, random)
         if not keeps_limits(holders + i, holders[i].cards):
-            return DEAD_END
+            return 0
         unknown &= ~holders[i].cards
         weight *= ways / holders[i].bound
-    return ACCEPTED if unit(random) < weight else REFUSED
+    return weight
 
 
-cdef bint find_deal(Holder* holders, int count, uint64_t unknown, Random* random) noexcept nogil:
-    """Find some deal to the holders; the last one is the rest, without limits."""
+cdef void add_rest(Deal* deal) noexcept nogil:
+    """Make a holder of what the limited holders do not get; it may be any cards."""
+    cdef Holder* rest = deal.holders + deal.count
+    cdef int i
+    memset(rest, 0, sizeof(Holder))
+    rest.allowed = deal.unknown
+    rest.slots = popcount(deal.unknown)
+    rest.cards = deal.unknown
+    for i in range(deal.count):
+        rest.slots -= deal.holders[i].slots
+        rest.cards &= ~deal.holders[i].cards
+
+
+cdef bint find_deal(Deal* deal, Random* random) noexcept nogil:
+    """Find some deal to the limited holders."""
+    cdef Holder* holders = deal.holders
+    cdef uint64_t unknown = deal.unknown
     cdef uint32_t tried
+    cdef int count = deal.count + 1
     cdef int i, j, wrong, _
-    for i in range(count):
+    for i in range(deal.count):
         holders[i].cards = 0
+    add_rest(deal)
+    holders[deal.count].cards = 0
     while unknown:
         tried = 0
         if not place_card(holders, count, unknown & (<uint64_t>0 - unknown), &tried):
@@ -297,6 +377,16 @@ cdef bint find_deal(Holder* holders, int count, uint64_t unknown, Random* random
         j = below(random, count - 1)
         mix_pair(holders + i, holders + j + (j >= i), True, random)
     return False
+
+
+cdef void mix_deal(Deal* deal, Random* random) noexcept nogil:
+    """Change a deal to the limited holders by a Markov chain."""
+    cdef int i, j, _
+    add_rest(deal)
+    for _ in range(SWEEPS):
+        for i in range(1, deal.count + 1):
+            for j in range(i):
+                mix_pair(deal.holders + i, deal.holders + j, False, random)
 
 
 cdef inline void mix_pair(
@@ -439,6 +529,14 @@ cdef class Riviera(Game):
             self.deck_sizes[table.removed] - self.seats * self.hand_size - table.heap_size
         )
 
+    cdef inline uint64_t on_table(self, const Table* table) noexcept nogil:
+        """The cards played this round."""
+        cdef uint64_t result = 0
+        cdef int seat
+        for seat in range(self.seats):
+            result |= table.played[seat]
+        return result
+
     cdef inline bint is_rolled(self, const Table* table, int die) noexcept nogil:
         """Whether the next roll has that die."""
         return table.golden if die == GOLDEN else die != table.removed
@@ -482,17 +580,12 @@ cdef class Riviera(Game):
 
     cdef void act(self, Table* table, int seat, int move) noexcept nogil:
         """Carry out a play, Last Chance, crash or pass, once it is public."""
-        cdef int viewer
         cdef uint64_t card
         cdef uint8_t[DICE] dice
         if move < CARDS:
             card = bit(move)
             table.hands[seat] ^= card
             table.played[seat] |= card
-            for viewer in range(MAX_SEATS):
-                table.known[viewer] &= ~card
-                table.unnoticed[viewer] &= ~card
-            self.note_play(table, seat, card)
             if card & self.extra_cards:
                 table.extra |= 1 << seat
             elif card & (self.nines | self.late_cards):
@@ -502,17 +595,10 @@ cdef class Riviera(Game):
             if move == LAST_CHANCE:
                 table.used |= 1 << seat
                 table.chance_dice[seat] = pack_dice(dice)
-                for viewer in range(self.seats):
-                    self.clear_limits(table, viewer, seat)
-                    table.limits[viewer][seat][seat] = 0
+                table.chance_after[seat] = table.exchanges
             else:
                 table.inside &= ~(1 << seat)
                 table.crash_dice[seat] = pack_dice(dice)
-
-    cdef void clear_limits(self, Table* table, int viewer, int source) noexcept nogil:
-        cdef int holder
-        for holder in range(HOLDERS):
-            table.limits[viewer][holder][source] = NO_LIMIT
 
     cdef void after_acts(self, Table* table, int seats) noexcept nogil:
         """Go on after the plays of some seats: Grand Slam, extra plays, powers."""
@@ -606,101 +692,21 @@ cdef class Riviera(Game):
         table.extra = 0
         table.phase = OVER
 
-    # Knowledge.
-
-    cdef void note_play(self, Table* table, int seat, uint64_t card) noexcept nogil:
-        """A card was played in the open: what is left holds one less."""
-        cdef int source, viewer, size
-        cdef bint counts
-        for source in range(self.seats):
-            if table.chance_dice[source]:
-                counts = (shown_cards(table.chance_dice[source]) & card) != 0
-                size = self.size(table, seat)
-                for viewer in range(self.seats):
-                    if table.limits[viewer][seat][source] != NO_LIMIT:
-                        table.limits[viewer][seat][source] = as_limit(
-                            table.limits[viewer][seat][source] - counts, size
-                        )
-                self.forget_idle(table, source)
-
-    cdef void note_exchange(
-        self, Table* table, int a, int b, uint64_t from_a, uint64_t from_b
-    ) noexcept nogil:
-        """Two cards went from seat `a` to `b`, and two to `a`; asked before they move.
-
-        `b` is a seat whose two cards came from its hand, or HEAP, and the cards to
-        `a` came from the pile.
-        """
-        cdef int viewer, source, size_a, size_b, kept_b, most_a, most_b, out, back
-        cdef uint64_t shown
-        cdef bint informed
-        size_a = self.size(table, a)
-        size_b = table.heap_size if b == HEAP else self.size(table, b)
-        kept_b = size_b if b == HEAP else size_b - 2
-        for viewer in range(self.seats):
-            if viewer == a:
-                table.known[viewer] = (table.known[viewer] & ~from_b) | from_a
-                table.unnoticed[viewer] &= ~(from_a | from_b)
-            elif viewer == b:
-                table.known[viewer] = (table.known[viewer] & ~from_a) | from_b
-                table.unnoticed[viewer] &= ~(from_a | from_b)
-            else:
-                # Where all cards of a hand move, who knew them knows them still, but whoever
-                # holds them now does not learn of that.
-                if size_a > 2:
-                    table.known[viewer] &= ~table.hands[a]
-                if b != HEAP and size_b > 2:
-                    table.known[viewer] &= ~table.hands[b]
-                if b == HEAP:
-                    table.unnoticed[viewer] &= ~from_a
-                else:
-                    table.unnoticed[viewer] |= from_a | from_b
-                table.unnoticed[viewer] &= table.known[viewer]
-        for source in range(self.seats):
-            if not table.chance_dice[source]:
-                continue
-            shown = shown_cards(table.chance_dice[source])
-            out = popcount(from_a & shown)
-            back = popcount(from_b & shown)
-            for viewer in range(self.seats):
-                informed = viewer == a or viewer == b
-                most_a = at_most(table.limits[viewer][a][source], size_a)
-                most_b = at_most(table.limits[viewer][b][source], size_b)
-                table.limits[viewer][a][source] = as_limit(
-                    at_most(most_a - (out if informed else 0), size_a - 2)
-                    + (back if informed else 2 if b == HEAP else at_most(most_b, 2)),
-                    size_a,
-                )
-                table.limits[viewer][b][source] = as_limit(
-                    at_most(most_b - (back if informed and b != HEAP else 0), kept_b)
-                    + (out if informed else at_most(most_a, 2)),
-                    kept_b + 2,
-                )
-            self.forget_idle(table, source)
-
-    cdef void forget_idle(self, Table* table, int source) noexcept nogil:
-        """Drop a Last Chance that tells nobody anything any more."""
-        cdef int viewer, holder
-        for viewer in range(self.seats):
-            for holder in range(HOLDERS):
-                if table.limits[viewer][holder][source] != NO_LIMIT:
-                    return
-        table.chance_dice[source] = 0
-        for viewer in range(self.seats):
-            for holder in range(HOLDERS):
-                table.limits[viewer][holder][source] = 0
-
     # Chance events, once it is known how they come out.
 
     cdef void settle_deal(self, Table* table, const uint64_t* hands) noexcept nogil:
         cdef int seat
         cdef uint64_t dealt = 0
         memset(table.played, 0, sizeof(table.played))
-        memset(table.known, 0, sizeof(table.known))
-        memset(table.unnoticed, 0, sizeof(table.unnoticed))
+        memset(table.given, 0, sizeof(table.given))
+        memset(table.drawn, 0, sizeof(table.drawn))
+        memset(table.before, 0, sizeof(table.before))
+        memset(table.askers, 0, MAX_EXCHANGES)
+        memset(table.partners, 0, MAX_EXCHANGES)
+        table.exchanges = 0
         memset(table.chance_dice, 0, sizeof(table.chance_dice))
+        memset(table.chance_after, 0, MAX_SEATS)
         memset(table.crash_dice, 0, sizeof(table.crash_dice))
-        memset(table.limits, 0, sizeof(table.limits))
         memset(table.powers, 0, MAX_SEATS)
         memset(table.reserved, 0, MAX_SEATS)
         table.golden = 0
@@ -734,7 +740,14 @@ cdef class Riviera(Game):
         cdef int seat = self.first(table, table.waiting)
         cdef uint64_t given = PAIR_CARDS[(table.asked - SWAP) % PAIRS]
         cdef int other = (table.asked - SWAP) // PAIRS  # HEAP for a redraw
-        self.note_exchange(table, seat, other, given, drawn)
+        cdef int number = table.exchanges
+        check(number < MAX_EXCHANGES)
+        table.given[number] = given
+        table.drawn[number] = drawn
+        table.before[number] = self.on_table(table)
+        table.askers[number] = seat
+        table.partners[number] = other
+        table.exchanges += 1
         table.hands[seat] ^= given | drawn
         if other == HEAP:
             table.pile ^= drawn
@@ -1042,29 +1055,25 @@ cdef class Riviera(Game):
 
     cdef void observe(self, void* state, int seat) noexcept nogil:
         cdef Table* table = <Table*>state
-        cdef uint8_t[HOLDERS][MAX_SEATS] limits
-        cdef int other, source
+        cdef Inquiry inquiry
+        cdef uint64_t discards = 0
+        cdef int other, step
+        for step in range(table.exchanges):
+            if table.askers[step] != seat and table.partners[step] != seat:
+                table.given[step] = 0
+                table.drawn[step] = 0
+            elif table.partners[step] == HEAP:
+                discards |= table.given[step]
+        self.begin_inquiry(table, seat, &inquiry)
+        self.go_through(table, FIND_SURE, &inquiry)
         for other in range(MAX_SEATS):
             if other != seat:
-                table.hands[other] &= table.known[seat]
-                # Only what the seat can tell of others' knowledge.
-                table.known[other] &= table.hands[seat] & ~table.unnoticed[other]
-                table.unnoticed[other] = 0
+                table.hands[other] &= inquiry.sure[other]
                 if table.choices[other]:
                     table.choices[other] = HIDDEN
-        table.heap &= table.known[seat]
+        table.heap &= discards
         if not self.cards_known(table):
             table.pile = 0
-        # The seat needs no limits on its own hand, and only its own view of the others'.
-        memcpy(limits, table.limits[seat], sizeof(limits))
-        for source in range(self.seats):
-            if table.chance_dice[source]:
-                limits[seat][source] = NO_LIMIT
-        for other in range(self.seats):
-            memcpy(table.limits[other], limits, sizeof(limits))
-        for source in range(self.seats):
-            if table.chance_dice[source]:
-                self.forget_idle(table, source)
 
     cdef bint cards_known(self, const Table* table) noexcept nogil:
         cdef int seat
@@ -1075,88 +1084,329 @@ cdef class Riviera(Game):
 
     cdef bint full(self, const void* state) noexcept nogil:
         cdef const Table* table = <const Table*>state
-        cdef int seat
+        cdef int seat, step
         for seat in range(self.seats):
             if table.choices[seat] == HIDDEN:
+                return False
+        for step in range(table.exchanges):
+            if not table.given[step]:
                 return False
         # Before the first deal there are no cards to know.
         return table.turn == 0 or self.cards_known(table)
 
     cdef bint determinize(self, void* state, int seat, Random* random) noexcept nogil:
         cdef Table* table = <Table*>state
-        cdef Holder[HOLDERS + 1] holders
-        cdef int[HOLDERS] free_slots
-        cdef uint64_t unknown = self.in_use(table) & ~table.heap
-        cdef uint64_t cards
-        cdef int count = 0
-        cdef int holder, slots, i
+        cdef Inquiry inquiry
+        cdef Deal* deal = &inquiry.deal
+        cdef uint64_t unknown, cards
+        cdef int holder, i
         if table.turn == 0:
             return True
-        for holder in range(self.seats):
-            unknown &= ~(table.hands[holder] | table.played[holder])
-        for holder in range(HOLDERS):
-            free_slots[holder] = 0
-            if self.seats <= holder < HEAP:
-                continue
-            if holder == HEAP:
-                slots = table.heap_size - popcount(table.heap)
-            else:
-                slots = self.size(table, holder) - popcount(table.hands[holder])
-            if not self.limit_holder(table, seat, holder, slots, unknown, holders + count):
-                return False
-            if holders[count].allowed == unknown and not holders[count].limits:
-                free_slots[holder] = slots
-            elif slots:
-                count += 1
-        if count and not self.deal_limited(holders, count, unknown, random):
+        inquiry.random = random
+        self.begin_inquiry(table, seat, &inquiry)
+        if not self.draw_course(table, &inquiry) or (
+            deal.count and not self.deal_limited(table, &inquiry)
+        ):
             return False
-        for i in range(count):
-            self.give(table, holders[i].index, holders[i].cards)
-            unknown &= ~holders[i].cards
         for holder in range(HOLDERS):
-            if free_slots[holder]:
-                cards = draw_cards(unknown, free_slots[holder], random)
+            self.give(table, holder, inquiry.course.places[holder])
+        unknown = deal.unknown
+        for i in range(deal.count):
+            self.give(table, deal.holders[i].index, deal.holders[i].cards)
+            unknown &= ~deal.holders[i].cards
+        for holder in range(HOLDERS):
+            if deal.free_slots[holder]:
+                cards = draw_cards(unknown, deal.free_slots[holder], random)
                 self.give(table, holder, cards)
                 unknown &= ~cards
         table.pile = unknown
+        self.draw_exchanges(table, &inquiry.course, random)
         self.draw_choices(table, random)
         return True
 
-    cdef void give(self, Table* table, int holder, uint64_t cards) noexcept nogil:
+    cdef inline void give(self, Table* table, int holder, uint64_t cards) noexcept nogil:
         if holder == HEAP:
             table.heap |= cards
         else:
             table.hands[holder] |= cards
 
+    # What a seat can tell of the cards in other places.
+
+    cdef void begin_inquiry(
+        self, const Table* table, int viewer, Inquiry* inquiry
+    ) noexcept nogil:
+        cdef int source
+        inquiry.viewer = viewer
+        for source in range(self.seats):
+            inquiry.shown[source] = 0
+            if table.chance_dice[source]:
+                inquiry.shown[source] = shown_cards(table.chance_dice[source])
+                self.limit_cards(table, source, inquiry.shown[source], inquiry.most[source])
+
+    cdef inline int size_then(self, const Table* table, int holder, int step) noexcept nogil:
+        """The cards that somebody held just before a swap or redraw."""
+        cdef int size = 0
+        cdef int earlier
+        if holder != HEAP:
+            return self.hand_size - popcount(table.played[holder] & table.before[step])
+        for earlier in range(step):
+            size += 2 * (table.partners[earlier] == HEAP)
+        return size
+
+    cdef inline uint64_t played_until(self, const Table* table, int step) noexcept nogil:
+        """The cards played after one swap or redraw and before that one, if it took place."""
+        cdef uint64_t cards = table.before[step] if step < table.exchanges else ~<uint64_t>0
+        return cards & ~table.before[step - 1] if step else cards
+
+    cdef void limit_cards(
+        self, const Table* table, int source, uint64_t shown, int* most
+    ) noexcept nogil:
+        """Say how many of the cards shown each holder can hold at most.
+
+        They were valid at a seat's Last Chance. Of swaps and redraws since, the moves that
+        the table tells are reckoned with, and in others two cards at most each way.
+        """
+        cdef int holder, step, a, b, size_a, kept_b, most_a, most_b, out, back
+        cdef uint64_t played
+        for holder in range(HOLDERS):
+            most[holder] = MAX_HAND  # no limit
+        most[source] = 0
+        for step in range(table.chance_after[source], table.exchanges):
+            a = table.askers[step]
+            b = table.partners[step]
+            size_a = self.size_then(table, a, step)
+            kept_b = self.size_then(table, b, step)
+            most_a = at_most(most[a], size_a)
+            most_b = at_most(most[b], kept_b)
+            if b != HEAP:
+                kept_b -= 2
+            if table.given[step]:
+                out = popcount(table.given[step] & shown)
+                back = popcount(table.drawn[step] & shown)
+                most_a -= out
+                if b != HEAP:
+                    most_b -= back
+            else:
+                out = at_most(most_a, 2)
+                back = 2 if b == HEAP else at_most(most_b, 2)
+            most[a] = at_most(most_a, size_a - 2) + back
+            most[b] = at_most(most_b, kept_b) + out
+            played = self.played_until(table, step + 1) & shown
+            for holder in range(self.seats):
+                most[holder] -= popcount(table.played[holder] & played)
+
+    cdef void go_through(self, const Table* table, int purpose, Inquiry* inquiry) noexcept nogil:
+        """Follow all courses that known cards may have taken."""
+        cdef uint64_t[HOLDERS] nothing
+        inquiry.purpose = purpose
+        inquiry.count = 0
+        inquiry.total = 0
+        memset(nothing, 0, sizeof(nothing))
+        memset(inquiry.sure, 0, sizeof(inquiry.sure))
+        self.follow(table, 0, nothing, 1, inquiry)
+
+    cdef void follow(
+        self, const Table* table, int step, const uint64_t* known, double ways, Inquiry* inquiry
+    ) noexcept nogil:
+        """Follow known cards through the swaps and redraws from `step` on.
+
+        `ways` is in how many ways the cards that are not known can have moved in those before,
+        for each deal of what is unknown now: looking back, which of the cards that a hand holds
+        came to it just then.
+        """
+        cdef uint64_t[HOLDERS] places
+        cdef uint64_t played = self.played_until(table, step)
+        cdef uint64_t all_known = 0
+        cdef uint64_t cards, given_up
+        cdef int holder, a, b
+        memcpy(places, known, sizeof(places))
+        for holder in range(HOLDERS):
+            all_known |= places[holder]
+        for holder in range(self.seats):
+            cards = table.played[holder] & played & all_known
+            if cards & ~places[holder]:
+                return
+            places[holder] ^= cards
+        for holder in range(self.seats):
+            if inquiry.shown[holder] & places[holder] and table.chance_after[holder] == step:
+                return
+        if step == table.exchanges:
+            self.end_course(table, places, ways, inquiry)
+            return
+        a = table.askers[step]
+        b = table.partners[step]
+        if not table.given[step]:
+            self.branch(table, step, places, ways, inquiry)
+            return
+        if a == inquiry.viewer:
+            cards = table.drawn[step]
+            holder = b
+            given_up = table.given[step]
+        else:
+            cards = table.given[step]
+            holder = a
+            given_up = table.drawn[step]
+        # Nothing is known of the pile, so that what comes from it was not known either.
+        if cards & all_known & ~(0 if holder == HEAP else places[holder]):
+            return
+        places[holder] = (places[holder] & ~cards) | given_up
+        self.follow(table, step + 1, places, ways, inquiry)
+
+    cdef void branch(
+        self, const Table* table, int step, uint64_t* places, double ways, Inquiry* inquiry
+    ) noexcept nogil:
+        """Follow all that can have become of known cards in an exchange that was not seen."""
+        cdef Course* course = &inquiry.course
+        cdef int a = table.askers[step]
+        cdef int b = table.partners[step]
+        cdef int size_a = self.size_then(table, a, step)
+        cdef int size_b = self.size_then(table, b, step) + 2 * (b == HEAP)
+        cdef uint64_t[MAX_SUBSETS] out
+        cdef uint64_t[MAX_SUBSETS] back
+        cdef uint64_t known_a = places[a]
+        cdef uint64_t known_b = places[b]
+        cdef int outs = list_subsets(known_a, out)
+        cdef int backs = 1
+        cdef int i, j
+        cdef double others
+        back[0] = 0
+        if b != HEAP:
+            backs = list_subsets(known_b, back)
+        for i in range(outs):
+            for j in range(backs):
+                places[a] = (known_a ^ out[i]) | back[j]
+                places[b] = (known_b ^ back[j]) | out[i]
+                others = combinations(
+                    size_b - popcount(places[b]), 2 - popcount(out[i])
+                ) * combinations(size_a - popcount(places[a]), 2 - popcount(back[j]))
+                if others > 0:
+                    course.out[step] = out[i]
+                    course.back[step] = back[j]
+                    course.asker_has[step] = places[a]
+                    course.partner_has[step] = places[b]
+                    self.follow(table, step + 1, places, ways * others, inquiry)
+
+    cdef void end_course(
+        self, const Table* table, const uint64_t* places, double ways, Inquiry* inquiry
+    ) noexcept nogil:
+        """Take note of a course, if it leads to places where the cards can be."""
+        cdef int holder
+        cdef double weight
+        if inquiry.purpose == SEEK and inquiry.count:
+            return
+        memcpy(inquiry.course.places, places, sizeof(inquiry.course.places))
+        if inquiry.purpose == FIND_SURE:
+            for holder in range(self.seats):
+                if table.crash_dice[holder] and (
+                    places[holder] & shown_cards(table.crash_dice[holder])
+                ):
+                    return
+            for holder in range(HOLDERS):
+                if inquiry.count:
+                    inquiry.sure[holder] &= places[holder]
+                else:
+                    inquiry.sure[holder] = places[holder]
+            inquiry.count += 1
+            return
+        weight = ways * self.prepare_deal(table, inquiry)
+        if weight == 0 or (
+            inquiry.purpose == SEEK and not find_deal(&inquiry.deal, inquiry.random)
+        ):
+            return
+        inquiry.count += 1
+        inquiry.total += weight
+        if inquiry.count == 1 or unit(inquiry.random) * inquiry.total < weight:
+            inquiry.chosen = inquiry.course
+
+    cdef bint draw_course(self, const Table* table, Inquiry* inquiry) noexcept nogil:
+        """Draw a course and prepare to deal; False if there is none.
+
+        Its probability is as the bound of the number of deals that it leaves, times that of
+        ways in which the other cards can have moved.
+        """
+        if not table.exchanges:
+            memset(inquiry.course.places, 0, sizeof(inquiry.course.places))
+            inquiry.count = 1
+        else:
+            self.go_through(table, DRAW, inquiry)
+            if not inquiry.count:
+                return False
+            inquiry.course = inquiry.chosen
+        return self.prepare_deal(table, inquiry) > 0
+
+    cdef double prepare_deal(self, const Table* table, Inquiry* inquiry) noexcept nogil:
+        """See what each holder can get by the course followed.
+
+        Returns a bound of the number of deals, 0 if there can be none. Where no holder is
+        limited, that is their number.
+        """
+        cdef Deal* deal = &inquiry.deal
+        cdef const uint64_t* places = inquiry.course.places
+        cdef uint64_t unknown = self.in_use(table) & ~(table.heap | places[HEAP])
+        cdef uint64_t known
+        cdef int holder, slots, left, i
+        cdef double bound = 1
+        deal.count = 0
+        for holder in range(self.seats):
+            unknown &= ~(table.hands[holder] | table.played[holder] | places[holder])
+        deal.unknown = unknown
+        left = popcount(unknown)
+        for holder in range(HOLDERS):
+            deal.free_slots[holder] = 0
+            if self.seats <= holder < HEAP:
+                continue
+            if holder == HEAP:
+                known = table.heap | places[HEAP]
+                slots = table.heap_size - popcount(known)
+            else:
+                known = table.hands[holder] | places[holder]
+                slots = self.size(table, holder) - popcount(known)
+            if slots < 0 or not self.limit_holder(
+                table, inquiry, holder, known, slots, deal.holders + deal.count
+            ):
+                return 0
+            if deal.holders[deal.count].allowed == unknown and (
+                not deal.holders[deal.count].limits
+            ):
+                deal.free_slots[holder] = slots
+            elif slots:
+                deal.count += 1
+        order_holders(deal.holders, deal.count, unknown)
+        for i in range(deal.count):
+            bound *= deal.holders[i].bound
+            left -= deal.holders[i].slots
+        for holder in range(HOLDERS):
+            if deal.free_slots[holder]:
+                bound *= combinations(left, deal.free_slots[holder])
+                left -= deal.free_slots[holder]
+        return bound if left >= 0 else 0
+
     cdef bint limit_holder(
         self,
         const Table* table,
-        int viewer,
+        const Inquiry* inquiry,
         int index,
+        uint64_t known,
         int slots,
-        uint64_t unknown,
         Holder* holder,
     ) noexcept nogil:
         """Say what a holder's unknown cards can be; False if its known ones cannot be."""
-        cdef uint64_t known = table.heap if index == HEAP else table.hands[index]
         cdef uint64_t shown
         cdef int source, most, i
         memset(holder, 0, sizeof(Holder))
         holder.index = index
         holder.slots = slots
-        holder.allowed = unknown
+        holder.allowed = inquiry.deal.unknown
         if index != HEAP and table.crash_dice[index]:
             shown = shown_cards(table.crash_dice[index])
             if known & shown:
                 return False
             holder.allowed &= ~shown
         for source in range(self.seats):
-            if not table.chance_dice[source] or (
-                table.limits[viewer][index][source] == NO_LIMIT
-            ):
+            shown = inquiry.shown[source]
+            if not shown:
                 continue
-            shown = shown_cards(table.chance_dice[source])
-            most = table.limits[viewer][index][source] - popcount(known & shown)
+            most = inquiry.most[source][index] - popcount(known & shown)
             if most < 0:
                 return False
             if most == 0:
@@ -1176,46 +1426,65 @@ cdef class Riviera(Game):
             holder.limit = holder.most[0]
         return True
 
-    cdef bint deal_limited(
-        self, Holder* holders, int count, uint64_t unknown, Random* random
-    ) noexcept nogil:
+    cdef bint deal_limited(self, const Table* table, Inquiry* inquiry) noexcept nogil:
         """Deal to the limited holders; False if there is no way to.
 
-        `holders` has room for one more: the rest, that takes any card.
+        If no deal is accepted, a Markov chain begins with those refused: first it goes from one
+        to the next by their weights, for the sake of the courses, then it changes the last one.
         """
-        cdef Holder* rest = holders + count
-        cdef int i, j, _
-        cdef bint found = False
-        cdef uint64_t[HOLDERS] last
-        order_holders(holders, count, unknown)
-        memset(rest, 0, sizeof(Holder))
-        rest.allowed = unknown
-        rest.slots = popcount(unknown)
-        for i in range(count):
-            rest.slots -= holders[i].slots
-        if rest.slots < 0:
-            return False
-        for _ in range(TRIES):
-            i = propose_deal(holders, count, unknown, random)
-            if i == ACCEPTED:
+        cdef Deal* deal = &inquiry.deal
+        cdef Deal current
+        cdef Course course
+        cdef double current_weight = 0
+        cdef double weight
+        cdef bint several = inquiry.count > 1
+        cdef int attempt
+        for attempt in range(2 * TRIES if several else TRIES):
+            if attempt and several:
+                self.draw_course(table, inquiry)
+            weight = propose_deal(deal, inquiry.random)
+            if attempt < TRIES and unit(inquiry.random) < weight:
                 return True
-            if i == REFUSED:
-                found = True
-                for j in range(count):
-                    last[j] = holders[j].cards
-        if found:
-            for j in range(count):
-                holders[j].cards = last[j]
-        elif not find_deal(holders, count, unknown, random):
-            return False
-        rest.cards = unknown
-        for i in range(count):
-            rest.cards &= ~holders[i].cards
-        for _ in range(SWEEPS):
-            for i in range(1, count + 1):
-                for j in range(i):
-                    mix_pair(holders + i, holders + j, False, random)
+            if weight > 0 and unit(inquiry.random) * current_weight < weight:
+                current_weight = weight
+                current = deal[0]
+                course = inquiry.course
+        if current_weight > 0:
+            deal[0] = current
+            inquiry.course = course
+        else:
+            self.go_through(table, SEEK, inquiry)
+            if not inquiry.count:
+                return False
+            inquiry.course = inquiry.chosen
+        mix_deal(deal, inquiry.random)
         return True
+
+    cdef void draw_exchanges(
+        self, Table* table, const Course* course, Random* random
+    ) noexcept nogil:
+        """Say which cards moved where that was not seen, looking back from where they are."""
+        cdef uint64_t[HOLDERS] holds
+        cdef int step, seat, a, b
+        for seat in range(self.seats):
+            holds[seat] = table.hands[seat]
+        holds[HEAP] = table.heap
+        for step in range(table.exchanges - 1, -1, -1):
+            for seat in range(self.seats):
+                holds[seat] |= table.played[seat] & self.played_until(table, step + 1)
+            a = table.askers[step]
+            b = table.partners[step]
+            if not table.given[step]:
+                table.given[step] = course.out[step] | draw_cards(
+                    holds[b] & ~course.partner_has[step], 2 - popcount(course.out[step]), random
+                )
+                table.drawn[step] = course.back[step] | draw_cards(
+                    holds[a] & ~course.asker_has[step], 2 - popcount(course.back[step]), random
+                )
+            holds[a] = (holds[a] & ~table.drawn[step]) | table.given[step]
+            holds[b] &= ~table.given[step]
+            if b != HEAP:
+                holds[b] |= table.drawn[step]
 
     cdef void draw_choices(self, Table* table, Random* random) noexcept nogil:
         """Replace choices that are hidden by legal moves, drawn uniformly."""
@@ -1248,23 +1517,28 @@ cdef class Riviera(Game):
         """
         cdef State state = self.new_state()
         cdef Table* table = <Table*>state.data
-        cdef int seat, viewer, holder, source, die
+        cdef int seat, die
         for seat in range(self.seats):
             table.hands[seat] = fields["hands"][seat]
             table.played[seat] = fields["played"][seat]
-            table.known[seat] = fields["known"][seat]
-            table.unnoticed[seat] = fields["unnoticed"][seat]
             table.chance_dice[seat] = pack_given(fields["chance_dice"][seat])
+            table.chance_after[seat] = fields["chance_after"][seat]
             table.crash_dice[seat] = pack_given(fields["crash_dice"][seat])
             table.scores[seat] = fields["scores"][seat]
             table.choices[seat] = fields["choices"][seat]
             table.powers[seat] = fields["powers"][seat]
             table.reserved[seat] = fields["reserved"][seat]
             table.reserving[seat] = fields["reserving"][seat]
-        for viewer in range(self.seats):
-            for holder in range(HOLDERS):
-                for source in range(self.seats):
-                    table.limits[viewer][holder][source] = fields["limits"][viewer][holder][source]
+        for exchange in fields["exchanges"]:
+            check(table.exchanges < MAX_EXCHANGES)
+            (
+                table.askers[table.exchanges],
+                table.partners[table.exchanges],
+                table.given[table.exchanges],
+                table.drawn[table.exchanges],
+                table.before[table.exchanges],
+            ) = exchange
+            table.exchanges += 1
         for die in range(DICE):
             table.dice[die] = fields["dice"][die]
         table.heap = fields["heap"]
@@ -1281,19 +1555,6 @@ cdef class Riviera(Game):
         table.extra = fields["extra"]
         table.turned = fields["turned"]
         table.golden = fields["golden"]
-        # What says nothing is no limit.
-        for source in range(self.seats):
-            if table.chance_dice[source]:
-                for viewer in range(self.seats):
-                    for holder in range(HOLDERS):
-                        if self.seats <= holder < HEAP:
-                            table.limits[viewer][holder][source] = NO_LIMIT
-                            continue
-                        table.limits[viewer][holder][source] = as_limit(
-                            table.limits[viewer][holder][source],
-                            table.heap_size if holder == HEAP else self.size(table, holder),
-                        )
-                self.forget_idle(table, source)
         if self.cards_known(table):
             table.pile = self.in_use(table) & ~table.heap
             for seat in range(self.seats):
@@ -1304,28 +1565,32 @@ cdef class Riviera(Game):
         """What the state holds, as a dict of plain numbers.
 
         Sets of cards and of seats are bit masks; `choices` and `powers` hold the move or card
-        + 1, 255 for a hidden choice and 0 for none; reservations the die + 1.
+        + 1, 255 for a hidden choice and 0 for none; reservations the die + 1. Of a swap or redraw:
+        who asked, the partner (6 for the heap), the cards given and drawn, 0 if they are not known,
+        and all cards played before.
         """
         cdef const Table* table = <const Table*>self.read(state)
-        cdef int seat, viewer, holder, source, die
+        cdef int seat, die, step
         return {
             "hands": [table.hands[seat] for seat in range(self.seats)],
             "played": [table.played[seat] for seat in range(self.seats)],
-            "known": [table.known[seat] for seat in range(self.seats)],
-            "unnoticed": [table.unnoticed[seat] for seat in range(self.seats)],
             "chance_dice": [unpack_given(table.chance_dice[seat]) for seat in range(self.seats)],
+            "chance_after": [table.chance_after[seat] for seat in range(self.seats)],
             "crash_dice": [unpack_given(table.crash_dice[seat]) for seat in range(self.seats)],
             "scores": [table.scores[seat] for seat in range(self.seats)],
             "choices": [table.choices[seat] for seat in range(self.seats)],
             "powers": [table.powers[seat] for seat in range(self.seats)],
             "reserved": [table.reserved[seat] for seat in range(self.seats)],
             "reserving": [table.reserving[seat] for seat in range(self.seats)],
-            "limits": [
-                [
-                    [table.limits[viewer][holder][source] for source in range(self.seats)]
-                    for holder in range(HOLDERS)
-                ]
-                for viewer in range(self.seats)
+            "exchanges": [
+                (
+                    table.askers[step],
+                    table.partners[step],
+                    table.given[step],
+                    table.drawn[step],
+                    table.before[step],
+                )
+                for step in range(table.exchanges)
             ],
             "dice": [table.dice[die] for die in range(DICE)],
             "heap": table.heap,

@@ -1,15 +1,18 @@
 """Riviera as text and plain data.
 
-Notation: ``TURN PHASE WAITING TOKEN DICE DISCARD SEATS``. A card is a colour letter of ``rgpbo``
+Notation: ``TURN PHASE WAITING TOKEN DICE EXCHANGES SEATS``. A card is a colour letter of ``rgpbo``
 and its value, ``r12``; cards are written one after the other, hidden ones as ``?``, none as ``-``.
 TURN is ``ROUND.TURN``; PHASE one of nines, play, extra, powers, stop, over; WAITING the seats that
 have still to act as digits, ``-`` for none, in the phase extra those with an open extra play and
 then ``+`` and those that have still to play; TOKEN the seat with the Start token. DICE are the
 colours in use with the values shown, ``r3!`` for a die turned this turn, ``*4`` the golden die, and
-``+*`` at the end if the golden die joins the next roll. DISCARD are the cards discarded by redraws.
-SEATS are joined by ``,``, each ``SCORE:STATUS:HAND:PLAYED`` and the optional parts ``:used`` (its
-Last Chance), ``:power@CARD``, ``:reserved@COLOUR``, ``:reserves@COLOUR``, ``:chose@MOVE``,
-``:knows@CARDS``, ``:unnoticed@CARDS``, ``:chance@DICE``, ``:crash@DICE``.
+``+*`` at the end if the golden die joins the next roll. EXCHANGES are the swaps and redraws of the
+round in order, joined by ``,``: ``0>1:r3b10/g1g2`` if seat 0 gave r3 and b10 to seat 1 and drew g1
+and g2, ``0>d:r3b10/g1g2`` if it discarded them for two of the pile, ``0>1`` if the cards are not
+known. SEATS are joined by ``,``, each ``SCORE:STATUS:HAND:PLAYED``, where each ``/`` among the
+cards played stands for a swap or redraw of anybody's, and the optional parts ``:used`` (its Last
+Chance), ``:power@CARD``, ``:reserved@COLOUR``, ``:reserves@COLOUR``, ``:chose@MOVE``,
+``:chance@DICE``, with ``~1`` at the end if there was an exchange before, and ``:crash@DICE``.
 
 Moves are a card, ``last_chance``, ``crash``, ``stop``, ``more``, ``pass``, ``use``, ``r+1``,
 ``swap:1:r3,b10`` and ``redraw:r3,b10``.
@@ -17,6 +20,7 @@ Moves are a card, ``last_chance``, ``crash``, ``stop``, ``more``, ``pass``, ``us
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
@@ -35,7 +39,6 @@ from aleator.search.games.riviera_invariants import (
     FIVE_COLOURS,
     GOLDEN,
     HEAP,
-    NO_LIMIT,
     VALUES,
     MoveRecord,
     NoValidRecord,
@@ -46,7 +49,6 @@ from aleator.search.games.riviera_invariants import (
     card_mask,
     card_value,
     dice_values,
-    limits_of,
     stars_of,
     violations,
 )
@@ -54,7 +56,7 @@ from aleator.search.games.riviera_invariants import (
 if TYPE_CHECKING:
     from aleator.ext.games.riviera import RivieraFields  # only the stub has it
 
-FIELDS = ("TURN", "PHASE", "WAITING", "TOKEN", "DICE", "DISCARD", "SEATS")
+FIELDS = ("TURN", "PHASE", "WAITING", "TOKEN", "DICE", "EXCHANGES", "SEATS")
 SEAT_COUNTS = (2, 3, 4, 5, 6)
 STARS = [2, 2, 2, 1, 1, 1, 1, 2, 2, 2, 3, 5]
 DIE_NAMES = (*COLOUR_NAMES, "golden")
@@ -84,14 +86,16 @@ PLAIN_EVENTS = {
 CARD = r"[rgpbo](?:1[0-2]|[1-9])"
 HAND = rf"(?:{CARD})*\?*"
 DIE = r"[rgpbo*][1-6]?!?"
-TOLD = r"(?:[rgpbo*][1-6])+(?:~[0-5d]\.[0-9]{1,2}(?:\.[0-5]+)?)*"
+PLAYED = rf"-|(?:{CARD}|/)+"
+TOLD = r"(?:[rgpbo*][1-6])+"
+EXCHANGE = rf"[0-5]>[0-5d](?::(?:{CARD}){{2}}/(?:{CARD}){{2}})?"
 SHAPES = (
     ("TURN", r"[0-9]{1,5}\.[0-9]{1,2}", "round and turn such as 1.3"),
     ("PHASE", "|".join(PHASES), f"one of {', '.join(PHASES)}"),
     ("WAITING", r"-|[0-5]+|[0-5]+\+[0-5]+", "digits of seats, or -"),
     ("TOKEN", r"[0-5]", "the digit of a seat"),
     ("DICE", rf"(?:{DIE})+(?:\+\*)?", "dice such as r3g1p6b2"),
-    ("DISCARD", rf"-|{HAND}", "cards such as r3b10??, or -"),
+    ("EXCHANGES", rf"-|{EXCHANGE}(?:,{EXCHANGE})*", "such as 0>1:r3b10/g1g2,1>2, or -"),
 )
 SEAT_PARTS = {
     "used": "",
@@ -99,10 +103,8 @@ SEAT_PARTS = {
     "reserved": r"[rgpbo]",
     "reserves": r"[rgpbo]",
     "chose": r"[a-z0-9_]+|\?",
-    "knows": rf"(?:{CARD})+",
-    "unnoticed": rf"(?:{CARD})+",
-    "chance": TOLD,
-    "crash": r"(?:[rgpbo*][1-6])+",
+    "chance": rf"{TOLD}(?:~[1-5])?",
+    "crash": TOLD,
 }
 
 CardName = Annotated[str, Field(pattern=rf"^{CARD}$")]
@@ -275,25 +277,31 @@ class RivieraCodec(Codec):
             except ValueError:
                 raise InvalidInput.at(
                     "hands",
-                    "no way to deal the hidden cards agrees with what is shown and with the dice"
-                    " for which seats had no valid card",
+                    "no way to deal the hidden cards agrees with what is shown, with the cards"
+                    " exchanged, and with the dice for which seats had no valid card",
                 ) from None
+        self._check_shown(given, state, viewers)
+
+    def _check_shown(self, given: StateRecord, state: State, viewers: Sequence[int]) -> None:
+        """Check that a seat can know the cards that are shown among hidden ones."""
+        known = [self.rules.unpack(self.rules.observe_state(state, v))["hands"] for v in viewers]
+        wrong = [
+            Violation(
+                f"hands[{index}].cards[{number}]",
+                f"{card} is shown among hidden cards: list in `exchanges` how a seat came to know"
+                " that",
+            )
+            for index, hand in enumerate(given.hands)
+            if hand.hidden_count
+            for number, card in enumerate(hand.cards)
+            if not any(hands[index] & card_mask([card]) for hands in known)
+        ]
+        if wrong:
+            raise InvalidInput(wrong)
 
     def _fields(self, record: StateRecord) -> "RivieraFields":
         """The fields of the compiled rules, of a record that was checked."""
         seats = record.seats
-        players = range(self.rules.seats)
-        limits = [[[NO_LIMIT] * self.rules.seats for _ in range(HEAP + 1)] for _ in players]
-        for source, seat in enumerate(seats):
-            if seat.last_chance is None:
-                for viewer in players:
-                    for row in limits[viewer]:
-                        row[source] = 0
-                continue
-            for limit in limits_of(source, seat.last_chance):
-                holder = HEAP if limit.seat is None else limit.seat
-                for viewer in limit.viewers or players:
-                    limits[viewer][holder][source] = limit.at_most
         dice = [die.colour for die in record.dice]
         removed = next(
             (number for number, colour in enumerate(COLOURS) if colour not in dice), len(COLOURS)
@@ -302,9 +310,20 @@ class RivieraCodec(Codec):
         return {
             "hands": [card_mask(hand.cards) for hand in record.hands],
             "played": [card_mask(seat.played) for seat in seats],
-            "known": [card_mask(seat.knows) for seat in seats],
-            "unnoticed": [card_mask(seat.unnoticed) for seat in seats],
+            "exchanges": [
+                (
+                    exchange.seat or 0,
+                    HEAP if exchange.opponent is None else exchange.opponent,
+                    card_mask(exchange.given),
+                    card_mask(exchange.drawn),
+                    card_mask(record.played_before(exchange)),
+                )
+                for exchange in record.exchanges
+            ],
             "chance_dice": [_told_dice(seat.last_chance) for seat in seats],
+            "chance_after": [
+                0 if seat.last_chance is None else seat.last_chance.exchanges for seat in seats
+            ],
             "crash_dice": [_told_dice(seat.crash) for seat in seats],
             "scores": [seat.score for seat in seats],
             "choices": [
@@ -318,11 +337,10 @@ class RivieraCodec(Codec):
             "powers": [CARD_NUMBERS.get(seat.power_card, -1) + 1 for seat in seats],
             "reserved": [_die_number(seat.reserved) for seat in seats],
             "reserving": [_die_number(seat.reserves_next) for seat in seats],
-            "limits": limits,
             "dice": dice_values(record.dice),
-            "heap": card_mask(record.discard.cards),
-            "heap_size": record.discard.size,
-            "pile_size": self._given.pile - record.discard.size,
+            "heap": card_mask(record.discarded.cards),
+            "heap_size": record.discarded.size,
+            "pile_size": self._given.pile - record.discarded.size,
             "round": record.round,
             "turn": record.turn,
             "phase": PHASE_NAMES[Phase(record.phase)],
@@ -343,6 +361,7 @@ class RivieraCodec(Codec):
         """The typed record."""
         fields = self.rules.unpack(state)
         players = range(self.rules.seats)
+        exchanges = len(fields["exchanges"])
         record: Record = {
             "round": fields["round"],
             "turn": fields["turn"],
@@ -359,6 +378,7 @@ class RivieraCodec(Codec):
                 )
                 for seat in players
             ],
+            "exchanges": [_exchange_record(fields, number) for number in range(exchanges)],
             "discard": _hand_record(fields["heap"], fields["heap_size"]),
             "pile_size": fields["pile_size"],
             "seats": [self._seat_record(fields, seat) for seat in players],
@@ -370,7 +390,7 @@ class RivieraCodec(Codec):
             "score": fields["scores"][seat],
             "status": int(_status(fields, seat)),
             "last_chance_used": bool(fields["used"] >> seat & 1),
-            "played": _card_names(fields["played"][seat]),
+            "played": _in_order(fields, seat),
         }
         if fields["powers"][seat]:
             record["power_card"] = CARDS[fields["powers"][seat] - 1]
@@ -382,14 +402,11 @@ class RivieraCodec(Codec):
             record["choice_hidden"] = True
         elif fields["choices"][seat]:
             record["choice"] = self.write_move(fields["choices"][seat] - 1)
-        learned = (("knows", fields["known"]), ("unnoticed", fields["unnoticed"]))
-        record |= {name: _card_names(cards[seat]) for name, cards in learned if cards[seat]}
         dice = fields["chance_dice"][seat]
         if dice is not None:
             record["last_chance"] = {"dice": _told_records(dice)}
-            limits = _limit_records(fields["limits"], seat)
-            if limits != [{"seat": seat, "at_most": 0}]:
-                record["last_chance"]["limits"] = limits
+            if fields["chance_after"][seat]:
+                record["last_chance"]["exchanges"] = fields["chance_after"][seat]
         dice = fields["crash_dice"][seat]
         if dice is not None:
             record["crash"] = {"dice": _told_records(dice)}
@@ -403,9 +420,15 @@ class RivieraCodec(Codec):
             for (name, shape, expected), text in zip(SHAPES, split, strict=False)
             if not re.fullmatch(shape, text)
         ]
-        turn, phase, waiting, token, dice, discard, seats = split
+        turn, phase, waiting, token, dice, exchanges, seats = split
         for number, seat in enumerate(seats.split(",")):
             wrong += _seat_faults(number, seat)
+        count = 0 if exchanges == "-" else exchanges.count(",") + 1
+        wrong += [
+            Violation("", f"SEATS seat {number}: more / among the cards played than EXCHANGES")
+            for number, seat in enumerate(seats.split(","))
+            if seat.count("/") > count
+        ]
         if wrong:
             raise InvalidInput(wrong)
         first, _, later = waiting.partition("+")
@@ -425,7 +448,7 @@ class RivieraCodec(Codec):
                 "dice": _parse_dice(rolled),
                 "golden_next": bool(golden),
                 "hands": [hand for hand, _ in split_seats],
-                "discard": _parse_hand(discard),
+                "exchanges": list(_parse_exchanges(exchanges, seats)),
                 "seats": [seat for _, seat in split_seats],
             }
         )
@@ -445,20 +468,18 @@ class RivieraCodec(Codec):
                 waiting,
                 str(record["token"]),
                 f"{dice}+{GOLDEN}" if record["golden_next"] else dice,
-                _format_hand(record["discard"]),
-                ",".join(
-                    self._format_seat(hand, seat)
-                    for hand, seat in zip(record["hands"], record["seats"], strict=True)
-                ),
+                ",".join(map(_format_exchange, record["exchanges"])) or "-",
+                ",".join(self._format_seat(record, seat) for seat in range(self.rules.seats)),
             )
         )
 
-    def _format_seat(self, hand: Record, seat: Record) -> str:
+    def _format_seat(self, record: Record, number: int) -> str:
+        seat = record["seats"][number]
         parts = [
             str(seat["score"]),
             STATUS_NAMES[seat["status"]],
-            _format_hand(hand),
-            "".join(seat["played"]) or "-",
+            _format_hand(record["hands"][number]),
+            _format_played(record, number),
         ]
         if seat["last_chance_used"]:
             parts.append("used")
@@ -468,14 +489,10 @@ class RivieraCodec(Codec):
             parts.append(f"chose@{self.format_move(self.read_move(seat['choice']))}")
         if "choice_hidden" in seat:
             parts.append("chose@?")
-        if "knows" in seat:
-            parts.append(f"knows@{''.join(seat['knows'])}")
-        if "unnoticed" in seat:
-            parts.append(f"unnoticed@{''.join(seat['unnoticed'])}")
         if "last_chance" in seat:
             told = seat["last_chance"]
-            limits = "".join(map(_format_limit, told.get("limits", ())))
-            parts.append(f"chance@{_format_dice(told['dice'])}{limits}")
+            after = f"~{told['exchanges']}" if "exchanges" in told else ""
+            parts.append(f"chance@{_format_dice(told['dice'])}{after}")
         if "crash" in seat:
             parts.append(f"crash@{_format_dice(seat['crash']['dice'])}")
         return ":".join(parts)
@@ -878,22 +895,27 @@ def _hand_record(cards: int, size: int) -> Record:
     return record
 
 
-def _limit_records(limits: list[list[list[int]]], source: int) -> list[Record]:
-    """The limits that follow from a Last Chance; without viewers where all seats know them."""
-    records: list[Record] = []
-    for holder in range(HEAP + 1):
-        viewers: dict[int, list[int]] = {}
-        for viewer, rows in enumerate(limits):
-            if rows[holder][source] != NO_LIMIT:
-                viewers.setdefault(rows[holder][source], []).append(viewer)
-        for at_most, seats in sorted(viewers.items()):
-            record: Record = {"at_most": at_most}
-            if holder != HEAP:
-                record["seat"] = holder
-            if len(seats) < len(limits):
-                record["viewers"] = seats
-            records.append(record)
-    return records
+def _in_order(fields: "RivieraFields", seat: int) -> list[str]:
+    """The cards that a seat has played, those between two exchanges by their names."""
+    played = []
+    before = 0
+    for mask in [*(exchange[-1] for exchange in fields["exchanges"]), -1]:
+        played += _card_names(fields["played"][seat] & mask & ~before)
+        before = mask
+    return played
+
+
+def _exchange_record(fields: "RivieraFields", number: int) -> Record:
+    seat, partner, given, drawn, before = fields["exchanges"][number]
+    record: Record = {
+        "seat": seat,
+        "played": [(played & before).bit_count() for played in fields["played"]],
+    }
+    if partner != HEAP:
+        record["opponent"] = partner
+    if given:
+        record |= {"given": _card_names(given), "drawn": _card_names(drawn)}
+    return record
 
 
 def _encode(move: MoveRecord) -> int:
@@ -963,8 +985,8 @@ def _split(fields: Sequence[str]) -> tuple[str, str, str, str, str, str, str]:
         raise InvalidInput.at(
             "", f"must have the seven fields {' '.join(FIELDS)} after the game, not {len(fields)}"
         )
-    turn, phase, waiting, token, dice, discard, seats = fields
-    return turn, phase, waiting, token, dice, discard, seats
+    turn, phase, waiting, token, dice, exchanges, seats = fields
+    return turn, phase, waiting, token, dice, exchanges, seats
 
 
 def _seat_faults(number: int, text: str) -> Iterator[Violation]:
@@ -974,7 +996,7 @@ def _seat_faults(number: int, text: str) -> Iterator[Violation]:
         ("score", r"[0-9]{1,5}", "a number"),
         ("status", "|".join(STATUSES), f"one of {', '.join(STATUSES)}"),
         ("hand", rf"-|{HAND}", "cards such as r3b10??, or -"),
-        ("played cards", rf"-|(?:{CARD})+", "cards such as r3b10, or -"),
+        ("played cards", PLAYED, "cards such as r3b10, with / for each exchange, or -"),
     )
     if len(parts) < len(shapes):
         yield Violation("", f"{name} must be SCORE:STATUS:HAND:PLAYED, not {shorten(text)}")
@@ -1011,37 +1033,50 @@ def _parse_seat(text: str) -> tuple[Record, Record]:
         "power_card": told.get("power", ""),
         "reserved": told.get("reserved", ""),
         "reserves_next": told.get("reserves", ""),
-        "knows": re.findall(CARD, told.get("knows", "")),
-        "unnoticed": re.findall(CARD, told.get("unnoticed", "")),
     }
     if told.get("chose") == "?":
         seat["choice_hidden"] = True
     elif "chose" in told:
         seat["choice"] = _parse_move(told["chose"])
     if "chance" in told:
-        dice, *limits = told["chance"].split("~")
-        seat["last_chance"] = {
-            "dice": _parse_dice(dice),
-            "limits": [_parse_limit(limit) for limit in limits],
-        }
+        dice, _, after = told["chance"].partition("~")
+        seat["last_chance"] = {"dice": _parse_dice(dice), "exchanges": int(after or "0")}
     if "crash" in told:
         seat["crash"] = {"dice": _parse_dice(told["crash"])}
     return _parse_hand(hand), seat
 
 
-def _parse_limit(text: str) -> Record:
-    holder, at_most, *viewers = text.split(".")
-    record: Record = {"at_most": int(at_most)}
-    if holder != "d":
-        record["seat"] = int(holder)
-    if viewers:
-        record["viewers"] = [int(digit) for digit in viewers[0]]
-    return record
+def _parse_exchanges(text: str, seats: str) -> Iterator[Record]:
+    """The typed records; how many cards were played before stands with the cards played."""
+    played = [seat.split(":")[3].split("/") for seat in seats.split(",")]
+    for number, exchange in enumerate(text.split(",") if text != "-" else ()):
+        who, _, cards = exchange.partition(":")
+        seat, _, opponent = who.partition(">")
+        given, _, drawn = cards.partition("/")
+        record: Record = {
+            "seat": int(seat),
+            "given": re.findall(CARD, given),
+            "drawn": re.findall(CARD, drawn),
+            "played": [len(re.findall(CARD, "".join(parts[: number + 1]))) for parts in played],
+        }
+        if opponent != "d":
+            record["opponent"] = int(opponent)
+        yield record
 
 
-def _format_limit(limit: Record) -> str:
-    text = f"~{limit.get('seat', 'd')}.{limit['at_most']}"
-    return f"{text}.{_digits(limit['viewers'])}" if "viewers" in limit else text
+def _format_exchange(exchange: Record) -> str:
+    text = f"{exchange['seat']}>{exchange.get('opponent', 'd')}"
+    if "given" in exchange:
+        text += f":{''.join(exchange['given'])}/{''.join(exchange['drawn'])}"
+    return text
+
+
+def _format_played(record: Record, seat: int) -> str:
+    """The cards that a seat has played, with a slash for each exchange among or before them."""
+    cards = record["seats"][seat]["played"]
+    counts = [0, *(exchange["played"][seat] for exchange in record["exchanges"]), len(cards)]
+    parts = ["".join(cards[first:end]) for first, end in pairwise(counts)]
+    return "/".join(parts).rstrip("/") or "-"
 
 
 def _parse_dice(text: str) -> list[Record]:

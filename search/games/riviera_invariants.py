@@ -25,7 +25,7 @@ CARDS = [f"{colour}{value}" for colour in COLOURS for value in range(1, VALUES +
 CARD_NUMBERS = {name: number for number, name in enumerate(CARDS)}
 COLOUR_CARDS = (1 << VALUES) - 1
 HEAP = 6  # the number of the discard heap as a holder of cards, after the seats
-NO_LIMIT = 255
+PILE = 7  # and of the draw pile
 FIVE_COLOURS = 5  # seats from which all colours are in use
 
 EXTRA_PLAY, RESERVE, TURN, SWAP, ADD_GOLDEN = 1, 2, 9, 10, 11  # values with a power
@@ -105,19 +105,26 @@ class DieRecord(StrictModel):
     turned: bool = False
 
 
-class LimitRecord(StrictModel):
-    """What a Last Chance still tells of some cards; without a seat those of the discard heap."""
+class ExchangeRecord(StrictModel):
+    """A swap, or without an opponent a redraw; the cards both given and drawn, or neither."""
 
     seat: int | None = None
-    at_most: int = 0
-    viewers: list[int] = Field(default_factory=list)
+    opponent: int | None = None
+    given: list[str] = Field(default_factory=list)
+    drawn: list[str] = Field(default_factory=list)
+    played: list[int] = Field(default_factory=list)
+
+    @property
+    def told(self) -> bool:
+        """Whether the cards are known."""
+        return bool(self.given or self.drawn)
 
 
 class NoValidRecord(StrictModel):
-    """Dice for which a seat had no valid card."""
+    """Dice for which a seat had no valid card, and of a Last Chance how many exchanges before."""
 
     dice: list[DieRecord] = Field(default_factory=list)
-    limits: list[LimitRecord] = Field(default_factory=list)
+    exchanges: int = 0
 
 
 class PlayRecord(StrictModel):
@@ -177,8 +184,6 @@ class SeatRecord(StrictModel):
     reserves_next: str = ""
     choice: MoveRecord | None = None
     choice_hidden: bool = False
-    knows: list[str] = Field(default_factory=list)
-    unnoticed: list[str] = Field(default_factory=list)
     last_chance: NoValidRecord | None = None
     crash: NoValidRecord | None = None
 
@@ -200,14 +205,31 @@ class StateRecord(StrictModel):
     dice: list[DieRecord] = Field(default_factory=list)
     golden_next: bool = False
     hands: list[HandRecord] = Field(default_factory=list)
-    discard: HandRecord = HandRecord()
+    exchanges: list[ExchangeRecord] = Field(default_factory=list)
+    discard: HandRecord | None = None
     pile_size: int | None = None
     seats: list[SeatRecord] = Field(default_factory=list)
+
+    @property
+    def discarded(self) -> HandRecord:
+        """The discard heap, by the redraws."""
+        redraws = [exchange for exchange in self.exchanges if exchange.opponent is None]
+        cards = [card for redraw in redraws for card in redraw.given]
+        return HandRecord(cards=cards, hidden_count=2 * len(redraws) - len(cards))
+
+    def played_before(self, exchange: ExchangeRecord) -> list[str]:
+        """The cards that were on the table at a swap or redraw."""
+        counts = zip(self.seats, exchange.played, strict=True)
+        return [card for seat, count in counts for card in seat.played[:count]]
 
 
 def violations(record: StateRecord, rules: Rules) -> list[Violation]:
     """Everything in a state that cannot be, with paths into the typed record."""
-    wrong = [*_check_counters(record, rules), *_check_lengths(record, rules)]
+    wrong = [
+        *_check_counters(record, rules),
+        *_check_lengths(record, rules),
+        *_check_exchanges(record, rules),
+    ]
     if wrong:
         return wrong
     wrong += _check_dice(record, rules)
@@ -216,15 +238,15 @@ def violations(record: StateRecord, rules: Rules) -> list[Violation]:
     statuses_wrong = list(_check_statuses(record, rules))
     wrong += statuses_wrong
     wrong += _check_powers(record, rules)
-    wrong += _check_told(record, rules)
+    wrong += _check_told(record)
     if not statuses_wrong:
         wrong += _check_turn_order(record, rules)
         wrong += _check_choices(record, rules)
         if not cards_wrong:
             wrong += _check_progress(record, rules)
     if not wrong:
-        wrong += _check_secret_cards(record)
-        wrong += _check_limits(record)
+        wrong += _check_moved_cards(record)
+        wrong += _check_crashed_hands(record)
     return wrong
 
 
@@ -363,7 +385,9 @@ def _places(record: StateRecord) -> Iterator[tuple[str, list[str]]]:
         yield f"hands[{index}].cards", hand.cards
     for index, seat in enumerate(record.seats):
         yield f"seats[{index}].played", seat.played
-    yield "discard.cards", record.discard.cards
+    for index, exchange in enumerate(record.exchanges):
+        if exchange.opponent is None:
+            yield f"exchanges[{index}].given", exchange.given
 
 
 def _check_cards(record: StateRecord, rules: Rules, in_use: str) -> Iterator[Violation]:
@@ -396,19 +420,25 @@ def _check_cards(record: StateRecord, rules: Rules, in_use: str) -> Iterator[Vio
 
 
 def _check_heap(record: StateRecord, rules: Rules) -> Iterator[Violation]:
-    size = record.discard.size
-    most = min(rules.pile, 2 * rules.colours) if rules.powers else 0
-    if record.discard.hidden_count < 0 or size % 2 or not 0 <= size <= most:
+    heap = record.discarded
+    given = record.discard
+    if heap.size > rules.pile:
+        yield Violation("exchanges", f"redraw {heap.size} of the {rules.pile} cards of the pile")
+        return
+    if given is not None and (
+        sorted(given.cards) != sorted(heap.cards) or given.hidden_count != heap.hidden_count
+    ):
         yield Violation(
-            "discard", f"must hold two cards for each redraw, at most {most}, not {size}"
+            "discard", "must hold the two cards given of each redraw in `exchanges`, or be left out"
         )
-    elif record.pile_size is not None and record.pile_size != rules.pile - size:
+    if record.pile_size is not None and record.pile_size != rules.pile - heap.size:
         yield Violation(
             "pile_size",
-            f"must be {rules.pile - size} after {size} were drawn, not {record.pile_size}",
+            f"must be {rules.pile - heap.size} after {heap.size} were drawn,"
+            f" not {record.pile_size}",
         )
-    if size and sum(seat.status == Status.IN for seat in record.seats) > 1:
-        yield Violation("discard", "must be empty: only a seat alone in the round redraws")
+    if heap.size and sum(seat.status == Status.IN for seat in record.seats) > 1:
+        yield Violation("exchanges", "cannot hold a redraw: it takes a seat alone in the round")
 
 
 def _check_statuses(record: StateRecord, rules: Rules) -> Iterator[Violation]:
@@ -599,21 +629,22 @@ def _check_choice(
         yield Violation(path, "the seat has used its Last Chance already")
 
 
-def _check_told(record: StateRecord, rules: Rules) -> Iterator[Violation]:
-    """The dice for which seats had no valid card, and the limits that follow."""
+def _check_told(record: StateRecord) -> Iterator[Violation]:
+    """The dice for which seats had no valid card."""
     for index, seat in enumerate(record.seats):
         if seat.last_chance is not None:
             path = f"seats[{index}].last_chance"
             if not seat.last_chance_used:
                 yield Violation(path, "the seat has not used its Last Chance")
+            if not 0 <= seat.last_chance.exchanges <= len(record.exchanges):
+                yield Violation(f"{path}.exchanges", f"must be 0..{len(record.exchanges)}")
             yield from _check_told_dice(f"{path}.dice", seat.last_chance.dice, record)
-            yield from _check_limit_records(f"{path}.limits", seat.last_chance.limits, rules)
         if seat.crash is not None:
             path = f"seats[{index}].crash"
             if seat.status != Status.CRASHED:
                 yield Violation(path, "the seat has not crashed")
-            if seat.crash.limits:
-                yield Violation(f"{path}.limits", "must be empty: no card leaves that hand again")
+            if seat.crash.exchanges:
+                yield Violation(f"{path}.exchanges", "must be left out of a crash")
             yield from _check_told_dice(f"{path}.dice", seat.crash.dice, record)
 
 
@@ -629,26 +660,6 @@ def _check_told_dice(
             yield Violation(f"{path}[{index}].colour", "must be another die in use")
         if not 1 <= die.value <= 6:
             yield Violation(f"{path}[{index}].value", f"must be 1..6, not {die.value}")
-
-
-def _check_limit_records(
-    path: str, limits: Sequence[LimitRecord], rules: Rules
-) -> Iterator[Violation]:
-    told: set[tuple[int, int]] = set()
-    for index, limit in enumerate(limits):
-        holder = HEAP if limit.seat is None else limit.seat
-        if limit.seat is not None and not 0 <= limit.seat < rules.players:
-            yield Violation(f"{path}[{index}].seat", f"must be 0..{rules.players - 1}")
-        if not 0 <= limit.at_most <= rules.hand_size:
-            yield Violation(f"{path}[{index}].at_most", f"must be 0..{rules.hand_size}")
-        for viewer in limit.viewers or range(rules.players):
-            if not 0 <= viewer < rules.players or (viewer, holder) in told:
-                yield Violation(
-                    f"{path}[{index}].viewers",
-                    f"must be seats 0..{rules.players - 1}, each told one limit for a hand",
-                )
-                break
-            told.add((viewer, holder))
 
 
 def _check_progress(record: StateRecord, rules: Rules) -> Iterator[Violation]:
@@ -678,42 +689,115 @@ def _has_to_play(record: StateRecord, seat: int) -> bool:
     return record.phase == Phase.PLAY and (seat in record.waiting or record.seats[seat].chose)
 
 
-def _check_secret_cards(record: StateRecord) -> Iterator[Violation]:
-    """What seats know lies in the open here, and what lies in the open is known to somebody."""
-    places = [(f"hands[{index}]", hand) for index, hand in enumerate(record.hands)]
-    places.append(("discard", record.discard))
-    for index, seat in enumerate(record.seats):
-        for number, card in enumerate(seat.knows):
-            others = [place.cards for path, place in places if path != f"hands[{index}]"]
-            if card in seat.knows[:number] or not any(card in cards for cards in others):
+def _check_exchanges(record: StateRecord, rules: Rules) -> Iterator[Violation]:
+    """Each swap or redraw takes a 10 that its seat has played, and two cards on each side."""
+    if any(len(places) != rules.players for places in (record.seats, record.hands)):
+        return
+    earlier = [0] * rules.players
+    redrawn = False
+    for index, exchange in enumerate(record.exchanges):
+        path = f"exchanges[{index}]"
+        seat, opponent = exchange.seat, exchange.opponent
+        if seat is None or not 0 <= seat < rules.players:
+            yield Violation(f"{path}.seat", f"must be a seat 0..{rules.players - 1}")
+            return
+        if opponent is not None and (opponent == seat or not 0 <= opponent < rules.players):
+            yield Violation(f"{path}.opponent", "must be another seat, or left out for a redraw")
+            return
+        lengths = [len(other.played) for other in record.seats]
+        if len(exchange.played) != rules.players or any(
+            not least <= count <= most
+            for least, count, most in zip(earlier, exchange.played, lengths, strict=True)
+        ):
+            yield Violation(
+                f"{path}.played",
+                "must be for each seat how many cards of its `played` were on the table, no fewer"
+                " than at the exchange before",
+            )
+            return
+        earlier = exchange.played
+        yield from _check_right_to(path, record, index, rules)
+        if redrawn and opponent is not None:
+            yield Violation(f"{path}.opponent", "nobody else was in the round any more")
+        redrawn = redrawn or opponent is None
+        if exchange.told:
+            yield from _check_exchanged(path, exchange, _colours_of(record))
+
+
+def _check_right_to(
+    path: str, record: StateRecord, index: int, rules: Rules
+) -> Iterator[Violation]:
+    """The seat has played a 10 for each of its exchanges, and both have two cards."""
+    exchange = record.exchanges[index]
+    seat = exchange.seat
+    assert seat is not None, "checked before"
+    uses = sum(other.seat == seat for other in record.exchanges[: index + 1])
+    on_table = record.seats[seat].played[: exchange.played[seat]]
+    waiting = record.seats[seat].power_card
+    tens = sum(card[1:] == str(SWAP) and card != waiting for card in on_table)
+    if not rules.powers or tens < uses:
+        yield Violation(f"{path}.seat", f"seat {seat} had not played a 10 for it")
+    for other in (seat, exchange.opponent):
+        if other is not None and rules.hand_size - exchange.played[other] < 2:
+            yield Violation(f"{path}.played", f"seat {other} did not have two cards")
+
+
+def _check_exchanged(path: str, exchange: ExchangeRecord, in_use: str) -> Iterator[Violation]:
+    if len(exchange.given) != 2 or len(exchange.drawn) != 2:
+        yield Violation(path, "must have two cards each, or none of both if they are not known")
+    cards = [*exchange.given, *exchange.drawn]
+    for name, named in (("given", exchange.given), ("drawn", exchange.drawn)):
+        for index, card in enumerate(named):
+            if card not in CARD_NUMBERS or card[0] not in in_use or cards.count(card) > 1:
                 yield Violation(
-                    f"seats[{index}].knows[{number}]",
-                    f"{shorten(card)} must be a card shown in another hand or on the discard heap",
+                    f"{path}.{name}[{index}]",
+                    f"must be another card such as r12, of a colour in use, not {shorten(card)}",
                 )
-        for number, card in enumerate(seat.unnoticed):
-            if (
-                card in seat.unnoticed[:number]
-                or card not in seat.knows
-                or card in record.discard.cards
-            ):
-                yield Violation(
-                    f"seats[{index}].unnoticed[{number}]",
-                    f"{shorten(card)} must be a card of `knows` that is in another hand",
-                )
-    known = {card for seat in record.seats for card in seat.knows}
-    for path, place in places:
-        if place.hidden_count:
-            for number, card in enumerate(place.cards):
-                if card not in known:
+
+
+def _check_moved_cards(record: StateRecord) -> Iterator[Violation]:
+    """Cards were where the exchanges took them from, as far as that is told: looking back."""
+    places = dict[str, int]()
+    for seat, hand in enumerate(record.hands):
+        places |= dict.fromkeys(hand.cards, seat)
+    places |= dict.fromkeys(record.discarded.cards, HEAP)
+    # Hands of which all is told; a card that is not among those told was not there.
+    whole = {seat for seat, hand in enumerate(record.hands) if not hand.hidden_count}
+    later: set[str] = {card for seat in record.seats for card in seat.played}
+    for index in reversed(range(len(record.exchanges))):
+        exchange = record.exchanges[index]
+        assert exchange.seat is not None, "checked before"
+        before = set(record.played_before(exchange))
+        for seat, belongings in enumerate(record.seats):
+            for card in belongings.played:
+                if card in later and card not in before:
+                    places[card] = seat
+        later = before
+        partner = HEAP if exchange.opponent is None else exchange.opponent
+        if not exchange.told:
+            places = {
+                card: place
+                for card, place in places.items()
+                if place not in {exchange.seat, partner}
+            }
+            whole -= {exchange.seat, partner}
+            continue
+        moves = (("given", exchange.given, partner), ("drawn", exchange.drawn, exchange.seat))
+        for name, cards, to in moves:
+            for number, card in enumerate(cards):
+                if places.get(card, to) != to or (to in whole and card not in places):
+                    where = "on the discard heap" if to == HEAP else f"in the hand of seat {to}"
                     yield Violation(
-                        f"{path}.cards[{number}]",
-                        f"{card} is shown among hidden cards: list it in `knows` of the seat that"
-                        " has seen it",
+                        f"exchanges[{index}].{name}[{number}]",
+                        f"{card} was not {where} afterwards, by where it is now or was played",
                     )
+                    return
+        places |= dict.fromkeys(exchange.given, exchange.seat)
+        places |= dict.fromkeys(exchange.drawn, PILE if partner == HEAP else partner)
 
 
-def _check_limits(record: StateRecord) -> Iterator[Violation]:
-    """Cards that are shown respect what Last Chances and crashes told."""
+def _check_crashed_hands(record: StateRecord) -> Iterator[Violation]:
+    """Cards that are shown in a crashed hand were not valid."""
     for index, seat in enumerate(record.seats):
         if seat.crash is not None:
             valid = valid_mask(dice_values(seat.crash.dice))
@@ -723,21 +807,3 @@ def _check_limits(record: StateRecord) -> Iterator[Violation]:
                         f"hands[{index}].cards[{number}]",
                         f"{card} was valid when the seat crashed for want of a valid card",
                     )
-        if seat.last_chance is None:
-            continue
-        valid = valid_mask(dice_values(seat.last_chance.dice))
-        for number, limit in enumerate(limits_of(index, seat.last_chance)):
-            hand = record.discard if limit.seat is None else record.hands[limit.seat]
-            shown = (valid & card_mask(hand.cards)).bit_count()
-            if shown > limit.at_most:
-                path = "discard" if limit.seat is None else f"hands[{limit.seat}]"
-                yield Violation(
-                    f"{path}.cards",
-                    f"{shown} of them were valid for seats[{index}].last_chance.dice, but"
-                    f" seats[{index}].last_chance.limits[{number}] allows {limit.at_most}",
-                )
-
-
-def limits_of(seat: int, told: NoValidRecord) -> list[LimitRecord]:
-    """The limits that a Last Chance set; by default the seat still holds no valid card."""
-    return told.limits or [LimitRecord(seat=seat)]

@@ -211,7 +211,8 @@ class Table:
             elif "last_chance" in move:
                 me["last_chance_used"] = True
                 me["last_chance"] = {"dice": typed_dice(usable(state, seat))}
-                self.tidy(seat)
+                if state["exchanges"]:
+                    me["last_chance"]["exchanges"] = len(state["exchanges"])
             elif "crash" in move:
                 me["status"] = CRASHED
                 me["crash"] = {"dice": typed_dice(usable(state, seat))}
@@ -230,17 +231,8 @@ class Table:
         state = self.state
         me = state["seats"][seat]
         state["hands"][seat]["cards"].remove(card)
-        me["played"] = ordered([*me["played"], card])
-        for other in state["seats"]:
-            forget(other, [card])
-        for source in seats_of(state):
-            if "last_chance" in state["seats"][source]:
-                limits = self.limits(source)
-                if is_valid(card, self.told(source)):
-                    for viewer, holder in limits:
-                        if holder == seat:
-                            limits[viewer, holder] -= 1
-                self.write_limits(source, limits)
+        before = state["exchanges"][-1]["played"][seat] if state["exchanges"] else 0
+        me["played"][before:] = ordered([*me["played"][before:], card])
         if self.options["powers"]:
             if value(card) == 1:
                 state["extra_plays"] = sorted([*state["extra_plays"], seat])
@@ -280,114 +272,22 @@ class Table:
             self.after_powers()
 
     def exchange(self, seat, other, given, drawn):
-        self.note_exchange(seat, other, given, drawn)
-        hand = self.state["hands"][seat]
-        hand["cards"] = ordered((set(hand["cards"]) - set(given)) | set(drawn))
-        if other == "heap":
-            heap = self.state["discard"]
-            heap["cards"] = ordered([*heap["cards"], *given])
-            self.state["pile_size"] -= 2
-            self.state["seats"][seat]["knows"] = ordered(
-                [*self.state["seats"][seat].get("knows", []), *given]
-            )
-        else:
-            theirs = self.state["hands"][other]
-            theirs["cards"] = ordered((set(theirs["cards"]) - set(drawn)) | set(given))
-            for one, lost, got in ((seat, given, drawn), (other, drawn, given)):
-                forget(self.state["seats"][one], got)
-                set_unnoticed(self.state["seats"][one], set(), lost)
-                known = self.state["seats"][one].get("knows", [])
-                self.state["seats"][one]["knows"] = ordered([*known, *lost])
-
-    def note_exchange(self, seat, other, given, drawn):
-        """What all seats know of cards and limits, asked before the cards move."""
         state = self.state
-        sizes = {one: self.holder_size(one) for one in (seat, other)}
-        for viewer in seats_of(state):
-            if viewer not in (seat, other):
-                self.note_unseen_exchange(viewer, sizes, {*given, *drawn})
-        moved = {seat: given, other: drawn}
-        for source in seats_of(state):
-            if "last_chance" not in state["seats"][source]:
-                continue
-            old = self.limits(source)
-            dice = self.told(source)
-            new = dict(old)
-            for viewer in seats_of(state):
-                for one, partner in ((seat, other), (other, seat)):
-                    most = {a: min(old.get((viewer, a), 99), sizes[a]) for a in (one, partner)}
-                    incoming = moved[partner]
-                    # The heap only takes, the pile only gives.
-                    outgoing = [] if one == "heap" else moved[one]
-                    from_pile = partner == "heap"
-                    if viewer in (seat, other):
-                        left = most[one] - sum(is_valid(card, dice) for card in outgoing)
-                        got = sum(is_valid(card, dice) for card in incoming)
-                    else:
-                        left = most[one]
-                        got = 2 if from_pile else min(2, most[partner])
-                    kept = sizes[one] - len(outgoing)
-                    new[viewer, one] = min(left, kept) + got
-            sizes_after = {**sizes, "heap": sizes.get("heap", 0) + 2}
-            self.write_limits(source, new, sizes_after if other == "heap" else sizes)
-
-    def note_unseen_exchange(self, viewer, sizes, moved):
-        """What somebody who sees only that cards move knows of their places.
-
-        That is no more sure of any card of a hand, unless all of them move; and who gets them
-        then does not see that somebody else knows them.
-        """
-        knower = self.state["seats"][viewer]
-        for one, size in sizes.items():
-            if one != "heap" and size > 2:
-                forget(knower, self.state["hands"][one]["cards"])
-        if "heap" in sizes:
-            set_unnoticed(knower, set(), moved)
-        else:
-            set_unnoticed(knower, moved, set())
-
-    def holder_size(self, holder):
-        if holder == "heap":
-            heap = self.state["discard"]
-            return len(heap["cards"]) + heap.get("hidden_count", 0)
-        return hand_size(self.state, holder, self.options)
-
-    def told(self, source):
-        dice = self.state["seats"][source]["last_chance"]["dice"]
-        return {die["colour"]: die["value"] for die in dice}
-
-    def limits(self, source):
-        return limits_of(self.state, source)
-
-    def write_limits(self, source, limits, sizes=None):
-        sizes = sizes or {}
-        kept = {
-            (viewer, holder): most
-            for (viewer, holder), most in limits.items()
-            if most < sizes.get(holder, self.holder_size(holder))
+        record = {
+            "seat": seat,
+            "given": ordered(given),
+            "drawn": ordered(drawn),
+            "played": [len(belongings["played"]) for belongings in state["seats"]],
         }
-        me = self.state["seats"][source]
-        viewers = list(seats_of(self.state))
-        if not kept:
-            del me["last_chance"]
-        elif kept == {(viewer, source): 0 for viewer in viewers}:
-            me["last_chance"].pop("limits", None)
+        if other == "heap":
+            state["pile_size"] -= 2
         else:
-            records = []
-            for holder in [*viewers, "heap"]:
-                for most in range(self.options["hand_size"] + 1):
-                    seeing = [v for v in viewers if kept.get((v, holder)) == most]
-                    if seeing:
-                        record = {"at_most": most}
-                        if holder != "heap":
-                            record["seat"] = holder
-                        if seeing != viewers:
-                            record["viewers"] = seeing
-                        records.append(record)
-            me["last_chance"]["limits"] = records
-
-    def tidy(self, source):
-        self.write_limits(source, self.limits(source))
+            record["opponent"] = other
+        state["exchanges"].append(record)
+        holds = with_moved(holdings(state), transfers(record))
+        for place, hand in enumerate(state["hands"]):
+            hand["cards"] = ordered(holds[place])
+        state["discard"]["cards"] = ordered(holds["heap"])
 
     def after_powers(self):
         if self.options["preroll_powers"] == "before_stop":
@@ -438,6 +338,7 @@ class Table:
         state["round"] += 1
         state["turn"] = 1
         state["golden_next"] = False
+        state["exchanges"] = []
         state["discard"] = {"cards": []}
         hands = self.chance("deal", state)
         state["hands"] = [{"cards": ordered(hand)} for hand in hands]
@@ -480,20 +381,167 @@ def typed_dice(dice):
     return [{"colour": colour, "value": dice[colour]} for colour in dice]
 
 
-def forget(seat, cards):
-    known = [card for card in seat.get("knows", []) if card not in cards]
-    seat.pop("knows", None)
-    if known:
-        seat["knows"] = known
-    set_unnoticed(seat, set(), set())
+def holdings(state):
+    """The cards in each hand and on the discard heap, as sets."""
+    holds = {seat: {*hand["cards"]} for seat, hand in enumerate(state["hands"])}
+    return {**holds, "heap": {*state["discard"]["cards"]}, "pile": {*pile(state)}}
 
 
-def set_unnoticed(seat, more, less):
-    """Change of which cards that a seat knows in other hands the holders do not see that."""
-    cards = {*seat.pop("unnoticed", []), *more} - {*less}
-    cards &= {*seat.get("knows", [])}
-    if cards:
-        seat["unnoticed"] = ordered(cards)
+def sides(exchange):
+    """Who asked and who gave, and where the cards given went."""
+    if "opponent" in exchange:
+        return exchange["seat"], exchange["opponent"], exchange["opponent"]
+    return exchange["seat"], "pile", "heap"
+
+
+def transfers(exchange):
+    """What went from where to where."""
+    seat, giver, taker = sides(exchange)
+    return [(exchange["given"], seat, taker), (exchange["drawn"], giver, seat)]
+
+
+def with_moved(holds, moves):
+    """Holdings after cards were moved; None if they were not there."""
+    holds = {**holds}
+    if not all(holds[source] >= {*cards} for cards, source, _ in moves):
+        return None
+    for cards, source, target in moves:
+        holds[source] = holds[source] - {*cards}
+        holds[target] = holds[target] | {*cards}
+    return holds
+
+
+def played_between(state, step):
+    """By seat, the cards played after `step` exchanges and before the next one."""
+    counts = [[0 for _ in seats_of(state)]]
+    counts += [exchange["played"] for exchange in state["exchanges"]]
+    counts.append([len(seat["played"]) for seat in state["seats"]])
+    return {
+        seat: {*state["seats"][seat]["played"][counts[step][seat] : counts[step + 1][seat]]}
+        for seat in seats_of(state)
+    }
+
+
+def size_before(state, holder, step):
+    """The cards that somebody held just before an exchange."""
+    if holder == "heap":
+        return 2 * sum("opponent" not in earlier for earlier in state["exchanges"][:step])
+    later = state["seats"][holder]["played"][state["exchanges"][step]["played"][holder] :]
+    hand = state["hands"][holder]
+    return len(hand["cards"]) + hand.get("hidden_count", 0) + len(later)
+
+
+def known_cards(viewer, exchanges):
+    """The cards whose place a seat has learned: those that it gave away and did not get back."""
+    known = set()
+    for exchange in exchanges:
+        seat, giver, _ = sides(exchange)
+        if viewer == seat:
+            known = (known | {*exchange["given"]}) - {*exchange["drawn"]}
+        elif viewer == giver:
+            known = (known | {*exchange["drawn"]}) - {*exchange["given"]}
+    return known
+
+
+def sure_places(state, viewer):
+    """The cards in other places of which a seat can be sure, by place.
+
+    All is followed that can have become of the cards that it gave away.
+    """
+    worlds = [{}]  # where those cards may be, card by card
+    for step in range(len(state["exchanges"]) + 1):
+        for seat, cards in played_between(state, step).items():
+            worlds = [w for w in worlds if all(w.get(card, seat) == seat for card in cards)]
+            worlds = [{c: place for c, place in w.items() if c not in cards} for w in worlds]
+        worlds = [w for w in worlds if fits_last_chances(state, step, w)]
+        if step < len(state["exchanges"]):
+            exchange = state["exchanges"][step]
+            worlds = [after for w in worlds for after in moved(state, step, w, viewer, exchange)]
+    worlds = [w for w in worlds if fits_crashes(state, w)]
+    first, *others = worlds
+    sure = {c: place for c, place in first.items() if all(w[c] == place for w in others)}
+    return {p: {c for c in sure if sure[c] == p} for p in [*seats_of(state), "heap"]}
+
+
+def moved(state, step, world, viewer, exchange):
+    seat, giver, taker = sides(exchange)
+    if viewer in (seat, giver):
+        own, other = exchange["given"], exchange["drawn"]
+        other_side, place = giver, taker
+        if viewer == giver:
+            own, other = other, own
+            other_side, place = seat, seat
+        if any(world.get(card, other_side) != other_side for card in other):
+            return
+        kept = {card: where for card, where in world.items() if card not in other}
+        yield {**kept, **dict.fromkeys(own, place)}
+        return
+    at = {side: [c for c, where in world.items() if where == side] for side in (seat, giver)}
+    for out in at_most_two(at[seat]):
+        for back in at_most_two(at[giver]):
+            staying = ((seat, out), (giver, back))
+            if all(
+                side == "pile" or len(at[side]) - len(gone) <= size_before(state, side, step) - 2
+                for side, gone in staying
+            ):
+                yield {**world, **dict.fromkeys(out, taker), **dict.fromkeys(back, seat)}
+
+
+def at_most_two(cards):
+    return [subset for count in range(3) for subset in combinations(cards, count)]
+
+
+def told(state, seat, key):
+    return {die["colour"]: die["value"] for die in state["seats"][seat][key]["dice"]}
+
+
+def fits_last_chances(state, step, world):
+    """Whether no seat that used its Last Chance then held a valid card."""
+    return not any(
+        is_valid(card, told(state, seat, "last_chance"))
+        for card, seat in world.items()
+        if seat != "heap"
+        and "last_chance" in state["seats"][seat]
+        and state["seats"][seat]["last_chance"].get("exchanges", 0) == step
+    )
+
+
+def fits_crashes(state, world):
+    return not any(
+        seat != "heap"
+        and "crash" in state["seats"][seat]
+        and is_valid(card, told(state, seat, "crash"))
+        for card, seat in world.items()
+    )
+
+
+def most_valid(state, source, viewer):
+    """What the Last Chance of a seat tells another: by holder, how many valid cards at most."""
+    dice = told(state, source, "last_chance")
+    most = {source: 0}
+    first = state["seats"][source]["last_chance"].get("exchanges", 0)
+    for step in range(first, len(state["exchanges"])):
+        exchange = state["exchanges"][step]
+        seat, giver, taker = sides(exchange)
+        sizes = {holder: size_before(state, holder, step) for holder in (seat, taker)}
+        before = {holder: min(most.get(holder, 99), sizes[holder]) for holder in sizes}
+        if viewer in (seat, giver):
+            lost = sum(is_valid(card, dice) for card in exchange["given"])
+            got = sum(is_valid(card, dice) for card in exchange["drawn"])
+            left = {seat: before[seat] - lost, taker: before[taker]}
+            if giver == taker:
+                left[taker] -= got
+        else:
+            lost = min(2, before[seat])
+            got = 2 if giver == "pile" else min(2, before[taker])
+            left = before
+        kept = {seat: sizes[seat] - 2, taker: sizes[taker] - 2 * (giver == taker)}
+        most[seat] = min(left[seat], kept[seat]) + got
+        most[taker] = min(left[taker], kept[taker]) + lost
+        for holder, cards in played_between(state, step + 1).items():
+            if holder in most:
+                most[holder] -= sum(is_valid(card, dice) for card in cards)
+    return most
 
 
 def pile(state):
@@ -501,17 +549,6 @@ def pile(state):
     elsewhere |= {card for seat in state["seats"] for card in seat["played"]}
     elsewhere |= set(state["discard"]["cards"])
     return [card for card in all_cards(state) if card not in elsewhere]
-
-
-def limits_of(state, source):
-    """What the Last Chance of a seat tells: by viewer and holder, how many valid cards at most."""
-    everybody = list(seats_of(state))
-    told = state["seats"][source]["last_chance"]
-    return {
-        (viewer, limit.get("seat", "heap")): limit["at_most"]
-        for limit in told.get("limits", [{"seat": source, "at_most": 0}])
-        for viewer in limit.get("viewers", everybody)
-    }
 
 
 def successors(state, moves, options):
@@ -556,34 +593,30 @@ def possible_results(kind, known):
 def observe(state, viewer, options):
     """What one seat may know of a full state."""
     state = deepcopy(state)
-    seen = state["seats"][viewer].get("knows", [])
-    own = state["hands"][viewer]["cards"]
-    others = [hand for seat, hand in enumerate(state["hands"]) if seat != viewer]
-    for place in [*others, state["discard"]]:
-        known = [card for card in place["cards"] if card in seen]
-        if len(known) < len(place["cards"]):
-            place["hidden_count"] = len(place["cards"]) - len(known)
-        place["cards"] = known
-    table = Table(state, options, None)
+    for exchange in state["exchanges"]:
+        if viewer not in sides(exchange):
+            exchange.pop("given", None)
+            exchange.pop("drawn", None)
+    sure = sure_places(state, viewer)
+    own = [exchange for exchange in state["exchanges"] if exchange["seat"] == viewer]
+    sure["heap"] = {card for redraw in own if "opponent" not in redraw for card in redraw["given"]}
+    for place, hand in [*enumerate(state["hands"]), ("heap", state["discard"])]:
+        if place != viewer:
+            shown = [card for card in hand["cards"] if card in sure[place]]
+            if len(shown) < len(hand["cards"]):
+                hand["hidden_count"] = len(hand["cards"]) - len(shown)
+            hand["cards"] = shown
     for number, seat in enumerate(state["seats"]):
-        if number != viewer:
-            unseen = seat.get("unnoticed", [])
-            forget(seat, [c for c in seat.get("knows", []) if c not in own or c in unseen])
-            if seat.pop("choice", None):
-                seat["choice_hidden"] = True
-        if "last_chance" in seat:
-            told = {
-                (other, holder): most
-                for (seeing, holder), most in table.limits(number).items()
-                if seeing == viewer and holder != viewer
-                for other in seats_of(state)
-            }
-            table.write_limits(number, told)
+        if number != viewer and seat.pop("choice", None):
+            seat["choice_hidden"] = True
     return state
 
 
 def determinizations(observation, options):
-    """All full states that a seat which sees this must think possible, with probabilities."""
+    """All full states that a seat which sees this must think possible, with probabilities.
+
+    All deals are alike likely, and so are all cards that a swap or redraw can have moved.
+    """
     viewer = next(
         seat for seat in seats_of(observation) if "hidden_count" not in observation["hands"][seat]
     )
@@ -605,12 +638,45 @@ def determinizations(observation, options):
             for deal in deals
             for cards in combinations(pile(deal), count)
         ]
-    deals = [deal for deal in deals if agrees(deal, viewer)]
-    return [
-        (Fraction(1, len(deals)) * probability, state)
+    worlds = [
+        {**deal, "exchanges": exchanges}
         for deal in deals
-        for probability, state in with_choices(deal, options)
+        if agrees(deal, viewer)
+        for exchanges in histories(deal, len(deal["exchanges"]), holdings(deal), viewer)
     ]
+    return [
+        (Fraction(1, len(worlds)) * probability, state)
+        for world in worlds
+        for probability, state in with_choices(world, options)
+    ]
+
+
+def histories(state, steps, holds, viewer):
+    """What can have been exchanged in the first steps, if `holds` says who held what then."""
+    holds = {**holds}
+    for seat, cards in played_between(state, steps).items():
+        holds[seat] = holds[seat] | cards
+    known = known_cards(viewer, state["exchanges"][:steps])
+    known_places = {c: place for place, cards in holds.items() for c in cards & known}
+    known_places = {c: place for c, place in known_places.items() if place not in (viewer, "pile")}
+    if not fits_last_chances(state, steps, known_places):
+        return
+    if steps == 0:
+        yield []
+        return
+    exchange = state["exchanges"][steps - 1]
+    seat, _, taker = sides(exchange)
+    seen = "given" in exchange
+    for given in [exchange["given"]] if seen else combinations(ordered(holds[taker]), 2):
+        for drawn in [exchange["drawn"]] if seen else combinations(ordered(holds[seat]), 2):
+            filled = {**exchange, "given": [*given], "drawn": [*drawn]}
+            undone = [(cards, to, source) for cards, source, to in transfers(filled)]
+            before = with_moved(holds, undone)
+            earlier = known_cards(viewer, state["exchanges"][: steps - 1])
+            # Cards that the viewer knew were with others then, and not in the pile.
+            if before and not earlier & before["pile"]:
+                for first in histories(state, steps - 1, before, viewer):
+                    yield [*first, filled]
 
 
 def with_cards(state, place, cards):
@@ -623,15 +689,14 @@ def agrees(state, viewer):
     """Whether no seat holds what it showed not to hold."""
     for source, seat in enumerate(state["seats"]):
         if "crash" in seat:
-            dice = {die["colour"]: die["value"] for die in seat["crash"]["dice"]}
+            dice = told(state, source, "crash")
             if any(is_valid(card, dice) for card in state["hands"][source]["cards"]):
                 return False
         if "last_chance" in seat:
-            dice = {die["colour"]: die["value"] for die in seat["last_chance"]["dice"]}
-            for (seeing, holder), most in limits_of(state, source).items():
+            dice = told(state, source, "last_chance")
+            for holder, most in most_valid(state, source, viewer).items():
                 place = state["discard"] if holder == "heap" else state["hands"][holder]
-                held = sum(is_valid(card, dice) for card in place["cards"])
-                if seeing == viewer and held > most:
+                if sum(is_valid(card, dice) for card in place["cards"]) > most:
                     return False
     return True
 
@@ -674,8 +739,9 @@ def in_order(part):
     return CARDS.index(part) if isinstance(part, str) else part
 
 
-SEAT_KEYS = ("token", "seat", "opponent", "waiting", "extra_plays", "viewers")
+SEAT_KEYS = ("token", "seat", "opponent", "waiting", "extra_plays")
 SEAT_LISTS = ("hands", "seats")
+IN_TIME = ("exchanges", "played")
 
 
 def image(record, places, colours, key=""):
@@ -684,9 +750,9 @@ def image(record, places, colours, key=""):
         return {name: image(part, places, colours, name) for name, part in record.items()}
     if isinstance(record, list):
         parts = [image(part, places, colours, key) for part in record]
-        if key in SEAT_LISTS:
+        if key in SEAT_LISTS or (key == "played" and parts and isinstance(parts[0], int)):
             return [parts[places.index(seat)] for seat in range(len(parts))]
-        return parts if key == "limits" else sorted(parts, key=in_order)
+        return parts if key in IN_TIME else sorted(parts, key=in_order)
     if isinstance(record, str):
         return colours.get(record[0], record[0]) + record[1:]
     return places[record] if key in SEAT_KEYS else record

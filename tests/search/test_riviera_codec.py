@@ -30,19 +30,57 @@ def test_record_of_the_example():
     }
 
 
+SWAPPED = (
+    "riviera 2.3 play 01 1 r3g5p2b6 0>1:g3r6/p12b1"
+    " 11:in:r4g2g8p12b1b3b7b9:r10/b5,8:in:g3r6??????:g1g6:used:chance@r2g4p4b5"
+)
+
+
 def test_visible_cards_of_hidden_hands_are_known_to_somebody():
     line = LINE.replace("????????", "g3???????")
-    assert "list it in `knows`" in faults(line)[0]
-    known = line.replace("r11b5,", "r11b5:knows@g3,")
-    assert Position.parse(known).observe(0) == Position.parse(known)
+    assert "list in `exchanges`" in faults(line)[0]
+    assert Position.parse(SWAPPED).observe(0) == Position.parse(SWAPPED)
+    assert "list in `exchanges`" in faults(SWAPPED.replace("g3r6??", "g3p1??"))[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "path"),
+    [
+        ("0>1:g3r6", "0>1:g3g3", "exchanges[0].given[0]"),
+        ("0>1:g3r6", "0>1:g3o6", "exchanges[0].given[1]"),
+        ("0>1:g3r6", "0>1:g3r4", "exchanges[0].given[1]"),
+        ("/p12b1", "/p12b2", "exchanges[0].drawn[1]"),
+        ("/p12b1 ", "/p12g1 ", "exchanges[0].drawn[1]"),
+        ("0>1:", "1>0:", "exchanges[0].seat"),
+        ("r10/b5", "/r10b5", "exchanges[0].seat"),
+        ("0>1", "0>d", "exchanges"),
+        ("p4b5", "p4b5~2", "seats[1].last_chance.exchanges"),
+    ],
+)
+def test_exchanges_must_agree_with_the_cards(old, new, path):
+    assert any(path in fault for fault in faults(SWAPPED.replace(old, new, 1)))
+
+
+def test_nothing_but_the_exchanges_tells_of_the_heap():
+    line = (
+        "riviera 1.2 powers 0 1 r2g2p2b2 0>d:r3r4/p1b12"
+        " 0:in:p1b12:p10/r10:power@r10,0:crashed:??:g8g9:used"
+    )
+    position = Position.parse(line + " hand_size=4")
+    record = position.record
+    assert record["discard"] == {"cards": ["r3", "r4"]}
+    again = {key: part for key, part in record.items() if key != "discard"}
+    assert Position.from_record("riviera", position.options, again) == position
+    with pytest.raises(InvalidInput, match="discard"):
+        Position.from_record(
+            "riviera", position.options, {**record, "discard": {"cards": ["r3", "r5"]}}
+        )
 
 
 def test_cards_must_agree_with_what_was_told():
-    line = LINE.replace("????????:g1g6:used", "r8???????:g1g6:used").replace(
-        "r11b5,", "r11b5:knows@r8,"
-    )
-    Position.parse(line)
-    assert "1 of them were valid for" in faults(line.replace("r8", "r6"))[0]
+    assert "no way to deal" in faults(SWAPPED.replace("p4b5", "p4b5~1"))[0]
+    crashed = SWAPPED.replace("01 1 r3", "0 1 r3").replace("8:in", "8:crashed")
+    assert "was valid when the seat crashed" in faults(crashed.replace("chance", "crash"))[0]
 
 
 @pytest.mark.parametrize("seats", ["0:in:r3:-", ",".join(["0:in:?:-"] * 7)])

@@ -6,6 +6,7 @@ from collections import Counter
 import pytest
 from scipy import stats
 
+from aleator.ext.games.riviera import valid_mask
 from aleator.search import Position
 from aleator.search.errors import InvalidInput
 from tests.reference import riviera as reference
@@ -42,40 +43,25 @@ def some_dice(chooser):
     return dice[: chooser.randint(2, 4)]
 
 
-def small_world(seed, agreeing, size):
+def small_world(seed, size):
     """What seat 0 sees of a table with `size` hidden cards in each of three other hands.
 
-    Seats 1 and 2 may have crashed, and the Last Chances of seats 1-3 may tell something of any
-    hand. If `agreeing`, what was told is true of some deal of the hidden cards.
+    Seats 1 and 2 may have crashed and seats 1-3 used their Last Chances, and it is not looked to
+    whether any hands agree with that.
     """
     chooser = random.Random(seed)
     cards = chooser.sample(IN_PLAY, len(IN_PLAY))
-    hands = [reference.ordered(cards[seat::12][:size]) for seat in range(4)]
+    hands = [reference.ordered(cards[seat::4][:size]) for seat in range(4)]
     seats = [
-        {
-            "status": reference.IN,
-            "played": [],
-            "last_chance_used": True,
-        }
+        {"status": reference.IN, "played": cards[seat::4][size:], "last_chance_used": True}
         for seat in range(4)
     ]
-    others = [card for card in IN_PLAY if not any(card in hand for hand in hands)]
-    for number, seat in enumerate(seats):
-        seat["played"] = others[number::4]
     for seat in (1, 2):
-        dice = some_dice(chooser)
-        if chooser.random() < (0.5 if agreeing else 0.9) and (
-            not agreeing or not held(hands[seat], dice)
-        ):
-            seats[seat] |= {"status": reference.CRASHED, "crash": {"dice": dice}}
+        if chooser.random() < 0.9:
+            seats[seat] |= {"status": reference.CRASHED, "crash": {"dice": some_dice(chooser)}}
     for seat in (1, 2, 3):
-        dice = some_dice(chooser)
-        limits = []
-        for holder in chooser.sample([1, 2, 3], chooser.randint(0, 2)):
-            most = held(hands[holder], dice) if agreeing else 0
-            limits.append({"seat": holder, "at_most": most})
-        if limits:
-            seats[seat]["last_chance"] = {"dice": dice, "limits": limits}
+        if chooser.random() < 0.5:
+            seats[seat]["last_chance"] = {"dice": some_dice(chooser)}
     return {
         "round": 1,
         "turn": 12 - size,
@@ -84,9 +70,108 @@ def small_world(seed, agreeing, size):
         "waiting": [0, *(seat for seat in (1, 2, 3) if seats[seat]["status"] == reference.IN)],
         "dice": [{"colour": colour} for colour in "rgpb"],
         "hands": [{"cards": hands[0]}, *({"cards": [], "hidden_count": size} for _ in range(3))],
-        "discard": {"cards": []},
+        "exchanges": [],
         "seats": seats,
     }
+
+
+class SmallGame:
+    """The end of a round without a pile, of which seat 0 is shown only what it may know.
+
+    Cards are exchanged among hands of a few cards and played one by each seat; seats may find
+    that they hold no valid card for some dice. All that is left to `chooser`.
+    """
+
+    def __init__(self, chooser, players, size):
+        self.chooser = chooser
+        cards = chooser.sample(IN_PLAY, len(IN_PLAY))
+        tens = [card for card in cards if card[1:] == "10"]
+        others = [card for card in cards if card[1:] != "10"]
+        full = len(IN_PLAY) // players
+        self.options = {
+            "players": players,
+            "hand_size": full,
+            "max_same_colour_in_hand": None,
+        }
+        self.hands = []
+        self.seats = []
+        for _ in range(players):
+            self.hands.append({"cards": [others.pop() for _ in range(size)]})
+            self.seats.append(
+                {"status": reference.IN, "score": 0, "played": [], "last_chance_used": True}
+            )
+        for seat, ten in zip(chooser.choices(range(players), k=4), tens, strict=True):
+            self.seats[seat]["played"].append(ten)
+        for seat in self.seats:
+            seat["played"] += [others.pop() for _ in range(full - size - len(seat["played"]))]
+            seat["played"] = reference.ordered(seat["played"])
+        self.tens = [s for s in range(players) for c in self.seats[s]["played"] if c[1:] == "10"]
+        chooser.shuffle(self.tens)
+        self.exchanges = []
+
+    def exchange(self):
+        seat = self.tens.pop()
+        other = self.chooser.choice([s for s in range(len(self.seats)) if s != seat])
+        given, drawn = (self.chooser.sample(self.hands[s]["cards"], 2) for s in (seat, other))
+        self.exchanges.append(
+            {
+                "seat": seat,
+                "opponent": other,
+                "given": reference.ordered(given),
+                "drawn": reference.ordered(drawn),
+                "played": [len(belongings["played"]) for belongings in self.seats],
+            }
+        )
+        for one, lost, got in ((seat, given, drawn), (other, drawn, given)):
+            kept = [card for card in self.hands[one]["cards"] if card not in lost]
+            self.hands[one]["cards"] = [*kept, *got]
+
+    def play(self):
+        for hand, seat in zip(self.hands, self.seats, strict=True):
+            card = hand["cards"].pop(self.chooser.randrange(len(hand["cards"])))
+            seat["played"].append(card)
+
+    def fail_to_play(self):
+        seat = self.chooser.randrange(1, len(self.seats))
+        dice = some_dice(self.chooser)
+        if "last_chance" not in self.seats[seat] and not held(self.hands[seat]["cards"], dice):
+            self.seats[seat]["last_chance"] = {"dice": dice}
+            if self.exchanges:
+                self.seats[seat]["last_chance"]["exchanges"] = len(self.exchanges)
+
+    def crash(self):
+        seat = self.chooser.randrange(1, len(self.seats))
+        dice = some_dice(self.chooser)
+        if not held(self.hands[seat]["cards"], dice):
+            self.seats[seat] |= {"status": reference.CRASHED, "crash": {"dice": dice}}
+
+    def observation(self):
+        players = range(len(self.seats))
+        for seat in self.seats:
+            before = 0
+            for count in [e["played"][self.seats.index(seat)] for e in self.exchanges]:
+                seat["played"][before:count] = reference.ordered(seat["played"][before:count])
+                before = count
+            seat["played"][before:] = reference.ordered(seat["played"][before:])
+        for hand in self.hands:
+            hand["cards"] = reference.ordered(hand["cards"])
+        waiting = [s for s in players if self.seats[s]["status"] == reference.IN]
+        record = {
+            "round": 1,
+            "turn": len(self.seats[0]["played"]),
+            "phase": reference.STOP,
+            "token": 0,
+            "waiting": waiting,
+            "extra_plays": [],
+            "golden_next": False,
+            "dice": [{"colour": colour} for colour in "rgpb"],
+            "hands": self.hands,
+            "exchanges": self.exchanges,
+            "discard": {"cards": []},
+            "pile_size": 0,
+            "seats": self.seats,
+        }
+        return reference.observe(record, 0, self.options)
 
 
 def held(cards, dice):
@@ -94,15 +179,28 @@ def held(cards, dice):
     return sum(reference.is_valid(card, shown) for card in cards)
 
 
-def full_record(record):
-    """With what may be left out."""
-    return {**record, "extra_plays": [], "golden_next": False, "pile_size": 0}
+def exact_hands(record, options=OPTIONS):
+    """All hands that agree, as bit masks, with their probabilities."""
+    full = {**record, "extra_plays": [], "golden_next": False, "pile_size": 0}
+    full.setdefault("discard", {"cards": []})
+    shares = Counter()
+    for probability, world in reference.determinizations(full, options):
+        shares[tuple(mask(hand["cards"]) for hand in world["hands"])] += float(probability)
+    return shares
 
 
-def exact_hands(record):
-    """All ways to deal the hidden cards, as bit masks of the hands."""
-    deals = reference.determinizations(full_record(record), OPTIONS)
-    return {tuple(mask(hand["cards"]) for hand in full["hands"]) for _, full in deals}
+def assert_agree(counts, shares):
+    """Counts and exact probabilities, by a chi-square test; what is rare is put together."""
+    assert set(counts) <= set(shares)
+    samples = sum(counts.values())
+    common = [outcome for outcome in shares if samples * shares[outcome] >= 5]
+    observed = [counts[outcome] for outcome in common]
+    expected = [samples * shares[outcome] for outcome in common]
+    if samples - sum(expected) > 1e-6:
+        observed.append(samples - sum(observed))
+        expected.append(samples - sum(expected))
+    if len(expected) > 1:
+        assert stats.chisquare(observed, expected).pvalue > UNLIKELY
 
 
 def mask(cards):
@@ -119,20 +217,64 @@ def sampled_hands(position, samples):
 
 @pytest.mark.parametrize("seed", range(12))
 def test_determinizations_are_uniform(seed):
-    """Also where three hands are limited at once, and two limits hold for one of them."""
-    record = small_world(seed, agreeing=True, size=3)
-    position = Position.from_record("riviera", OPTIONS, record)
-    expected = exact_hands(record)
-    sampled = sampled_hands(position, SAMPLES)
-    assert set(sampled) <= expected
-    if len(expected) > 1:
-        assert stats.chisquare([sampled[deal] for deal in expected]).pvalue > UNLIKELY
+    """Also where three hands are limited at once."""
+    game = SmallGame(random.Random(seed), 4, size=3)
+    for _ in range(3):
+        game.fail_to_play()
+    game.crash()
+    record = game.observation()
+    position = Position.from_record("riviera", game.options, record)
+    assert_agree(sampled_hands(position, SAMPLES), exact_hands(record, game.options))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_determinizations_follow_what_is_known_through_swaps(seed):
+    """Which cards a swap between others moved is as chance would have it, and all told agrees."""
+    chooser = random.Random(seed)
+    game = SmallGame(chooser, players=3, size=4)
+    game.play()
+    course = ["exchange"] * chooser.randint(2, 3) + ["play"] * chooser.randint(0, 1)
+    chooser.shuffle(course)
+    for step in course:
+        getattr(game, step)()
+    record = game.observation()
+    position = Position.from_record("riviera", game.options, record)
+    assert position.observe(0) == position
+    assert position.record == record
+    full = {**record, "extra_plays": [], "golden_next": False, "pile_size": 0}
+    worlds = {frozen(world) for _, world in reference.determinizations(full, game.options)}
+    for sample in range(200):
+        world = position.codec.rules.determinization(position.state, 0, sample)
+        assert frozen(position.codec.write_state(world)) in worlds
+    assert_agree(sampled_hands(position, SAMPLES), exact_hands(record, game.options))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_determinizations_with_all_that_can_be_told(seed):
+    """Known cards, Last Chances and crashes, before and after swaps among four seats."""
+    chooser = random.Random(seed)
+    game = SmallGame(chooser, players=4, size=3)
+    course = ["exchange"] * 2 + ["fail_to_play"] * 3 + ["play"]
+    chooser.shuffle(course)
+    for step in [*course, "crash"]:
+        getattr(game, step)()
+    record = game.observation()
+    position = Position.from_record("riviera", game.options, record)
+    assert position.record == record
+    assert_agree(sampled_hands(position, SAMPLES), exact_hands(record, game.options))
+
+
+def frozen(value):
+    """A record as something hashable."""
+    if isinstance(value, dict):
+        return tuple((key, frozen(value[key])) for key in sorted(value))
+    return tuple(map(frozen, value)) if isinstance(value, list) else value
 
 
 def test_what_nothing_agrees_with_is_refused():
     outcomes = Counter()
     for seed in range(60):
-        record = small_world(seed, agreeing=False, size=2)
+        record = small_world(seed, size=2)
         possible = bool(exact_hands(record))
         outcomes[possible] += 1
         if possible:
@@ -213,17 +355,28 @@ def test_last_chance_tells_of_the_hand():
     position = after_last_chance()
     assert seats_shown(position)[1] == "0:in:g1g2g3g6g8g9:-:used:chance@r6g4p1b3"
     assert seats_shown(position.observe(2))[1] == "0:in:??????:-:used:chance@r6g4p1b3"
-    assert seats_shown(position.observe(1))[1] == "0:in:g1g2g3g6g8g9:-:used"
+    assert seats_shown(position.observe(1))[1].endswith(":used:chance@r6g4p1b3")
+
+
+def most_told(position, holder, viewer):
+    """The most cards valid for the dice of the Last Chance that determinizations deal."""
+    rules = position.codec.rules
+    view = rules.observe_state(position.state, viewer)
+    valid = valid_mask([6, 4, 1, 3, 0, 0])
+    worlds = (rules.unpack(rules.determinization(view, viewer, seed)) for seed in range(2000))
+    return max((world["hands"][holder] & valid).bit_count() for world in worlds)
 
 
 def test_swap_takes_knowledge_along():
     """A third seat can tell of two cards less each way; the two seats saw what moved."""
-    limits = after_swap().record["seats"][1]["last_chance"]["limits"]
-    assert limits == [
-        {"seat": 0, "at_most": 3},
-        {"seat": 1, "at_most": 1, "viewers": [0, 1]},
-        {"seat": 1, "at_most": 2, "viewers": [2]},
-    ]
+    position = after_swap()
+    assert seats_shown(position)[1].endswith(":used:chance@r6g4p1b3")
+    assert reference.most_valid(position.record, 1, viewer=0) == {0: 3, 1: 1}
+    assert reference.most_valid(position.record, 1, viewer=2) == {0: 3, 1: 2}
+    assert most_told(position, 1, viewer=0) == 1
+    assert most_told(position, 1, viewer=2) == 2
+    assert most_told(position, 0, viewer=2) == 3
+    assert most_told(position, 0, viewer=1) == 3
 
 
 def test_a_seat_that_had_no_valid_card_may_get_two():
@@ -232,17 +385,16 @@ def test_a_seat_that_had_no_valid_card_may_get_two():
         "0:in:g1g2g3g6:r10:used:power@r10:chance@r6g4p1b3,0:in:b3b6b8:b7b9"
     )
     after = play(parse(line, hand_size=5), "swap:0:g1,g2", drawn=["r4", "r6"])
-    assert after.record["seats"][1]["last_chance"]["limits"] == [
-        {"seat": 0, "at_most": 1},
-        {"seat": 1, "at_most": 1, "viewers": [0, 1]},
-        {"seat": 1, "at_most": 2, "viewers": [2]},
-    ]
+    assert reference.most_valid(after.record, 1, viewer=2) == {0: 1, 1: 2}
+    assert most_told(after, 1, viewer=2) == 2
+    assert most_told(after, 0, viewer=2) == 1
+    assert most_told(after, 1, viewer=0) == 1
 
 
 def test_swapped_cards_are_known_to_both():
     position = after_swap()
     assert seats_shown(position.observe(0))[1].startswith("0:in:r4r6????:-:used")
-    assert seats_shown(position.observe(1))[0] == "0:in:g1g2???:r10:knows@r4r6"
+    assert seats_shown(position.observe(1))[0] == "0:in:g1g2???:r10"
     assert seats_shown(position.observe(2))[0] == "0:in:?????:r10"
     assert seats_shown(position.observe(2))[1].startswith("0:in:??????:-:used:chance@")
 
@@ -251,9 +403,10 @@ def test_played_cards_count_against_a_limit():
     """Seat 1 plays the one valid card that it got, and holds none for sure again."""
     position = play(after_swap(), "more", dice=dice_of("r6g1p1b1"))
     position = play(position, {0: "g1", 1: "r6", 2: "last_chance"})
-    limits = position.record["seats"][1]["last_chance"]["limits"]
-    assert {"seat": 1, "at_most": 0, "viewers": [0, 1]} in limits
-    assert {"seat": 1, "at_most": 1, "viewers": [2]} in limits
+    assert ":/r6:used:chance@" in seats_shown(position)[1]
+    assert reference.most_valid(position.record, 1, viewer=0)[1] == 0
+    assert most_told(position, 1, viewer=0) == 0
+    assert most_told(position, 1, viewer=2) == 1
 
 
 def dice_of(text):
@@ -263,27 +416,96 @@ def dice_of(text):
     ]
 
 
-def test_swap_with_others_ends_what_was_known_of_cards():
-    """Seat 0 knew of r4 and r6 with seat 1; then seat 1 swaps two cards with seat 2."""
+def places_of(position, viewer, card, samples=20_000):
+    """How often determinizations put a card into each hand."""
+    rules = position.codec.rules
+    view = rules.observe_state(position.state, viewer)
+    counts = Counter()
+    for seed in range(samples):
+        hands = rules.unpack(rules.determinization(view, viewer, seed))["hands"]
+        counts.update(seat for seat, hand in enumerate(hands) if hand & mask([card]))
+    return counts
+
+
+def test_known_cards_move_by_chance():
+    """Of ten cards of seat 1, seat 0 knows two; seat 1 swaps two with seat 2.
+
+    Each card has moved with probability 2/10, both have with 1/45, and neither lies elsewhere.
+    """
     line = (
-        "1.2 powers 1 0 r6g4p1b3 - 0:in:g1g2r8:r10g5:knows@r4r6,"
-        "0:in:r4r6g3:g10g6:knows@g1g2:power@g10,0:in:b3b6b8:b7b1"
+        "1.2 powers 1 0 r1g1p1b1 0>1:r4r6/g1g2 0:in:g1g2r3r7r8r9p1p2p3p4:r10/r2,"
+        "0:in:r4r6g3g4g5g6g7g8g9g11:/r12g10:power@g10,0:in:b1b2b3b4b5b6b7b8b9b10:/b12p12"
+    )
+    position = parse(line, hand_size=12, max_same_colour_in_hand="null")
+    after = play(position, "swap:2:g3,g4", drawn=["b1", "b2"])
+    assert seats_shown(after.observe(0))[1] == "0:in:??????????:/r12g10"
+    assert after.observe(0).notation.split()[6] == "0>1:r4r6/g1g2,1>2"
+    for card in ("r4", "r6"):
+        counts = places_of(after, 0, card)
+        assert stats.binomtest(counts[2], 20_000, 2 / 10).pvalue > UNLIKELY
+        assert counts[1] + counts[2] == 20_000
+    rules = after.codec.rules
+    both = sum(
+        rules.unpack(rules.determinization(after.state, 0, seed))["hands"][2] & mask(["r4", "r6"])
+        == mask(["r4", "r6"])
+        for seed in range(20_000)
+    )
+    assert stats.binomtest(both, 20_000, 1 / 45).pvalue > UNLIKELY
+
+
+def test_one_card_of_three_stays():
+    """Seat 0 knew two of three cards; two of the three moved, so that one of its two did."""
+    line = (
+        "1.2 powers 1 0 r6g4p1b3 0>1:r4r6/g1g2 0:in:g1g2r8:r10/g5,"
+        "0:in:r4r6g3:/g10g6:power@g10,0:in:b3b6b8:/b7b1"
     )
     position = parse(line, hand_size=5)
     after = play(position, "swap:2:r4,g3", drawn=["b3", "b6"])
-    assert seats_shown(after.observe(0))[1] == "0:in:???:g6g10:knows@g1g2"
-    assert seats_shown(after.observe(0))[2] == "0:in:???:b1b7"
-    assert seats_shown(after.observe(2))[1] == "0:in:b3b6?:g6g10:knows@r4g3"
-    assert seats_shown(after.observe(1))[0] == "0:in:g1g2?:r10g5"
+    assert seats_shown(after.observe(0))[1] == "0:in:???:/g6g10"
+    assert seats_shown(after.observe(0))[2] == "0:in:???:/b1b7"
+    assert seats_shown(after.observe(2))[1] == "0:in:b3b6?:/g6g10"
+    assert seats_shown(after.observe(1))[0] == "0:in:g1g2?:r10/g5"
+    rules = after.codec.rules
+    known = mask(["r4", "r6"])
+    counts = Counter()
+    for seed in range(3000):
+        hands = rules.unpack(rules.determinization(after.state, 0, seed))["hands"]
+        assert (hands[1] | hands[2]) & known == known
+        counts[hands[1] & known] += 1
+    assert set(counts) == {0, mask(["r4"]), mask(["r6"])}
+    assert stats.chisquare(list(counts.values())).pvalue > UNLIKELY
+
+
+def test_a_card_played_tells_where_the_others_are():
+    """Seat 1 had r4, r6 and g3 and gave two of them; then it plays r4, so that r6 has gone."""
+    line = (
+        "1.3 stop 012 0 rgpb 0>1:r4r6/g1g2,1>2 0:in:g1g2:r10/g5/r8,"
+        "0:in:??:/g6g10/r4,0:in:r6?:/b1b7/b9"
+    )
+    position = parse(line, hand_size=5)
+    assert position.observe(0) == position
+    assert places_of(position, 0, "r6", 200) == {2: 200}
+
+
+def test_a_last_chance_tells_where_a_known_card_is():
+    """Of seat 1's cards seat 0 knew r6; seat 1 swapped, and then held no valid card."""
+    line = (
+        "1.3 stop 012 0 rgpb 0>1:r4r6/g1g2,1>2 0:in:g1g2:r10/g5/r8,"
+        "0:in:???:/g6g10:used:chance@r6g4p1b3~2,0:in:r6?:/b1b7/b9"
+    )
+    position = parse(line, hand_size=5)
+    assert position.observe(0) == position
+    assert places_of(position, 0, "r6", 200) == {2: 200}
 
 
 def test_redraw_hides_what_was_discarded():
     line = "1.2 powers 1 0 r6g4p1b3 - 0:stopped:r3r4r5:r8,0:in:g3g6r1:g10:power@g10:used"
     position = parse(line, hand_size=4)
     after = play(position, "redraw:g3,g6", drawn=["b3", "b6"])
-    assert after.notation.split()[6] == "g3g6"
-    assert after.observe(0).notation.split()[6] == "??"
-    assert after.observe(1).notation.split()[6] == "g3g6"
+    assert after.notation.split()[6] == "1>d:g3g6/b3b6"
+    assert after.observe(0).notation.split()[6] == "1>d"
+    assert after.observe(0).record["discard"] == {"cards": [], "hidden_count": 2}
+    assert after.observe(1).notation.split()[6] == "1>d:g3g6/b3b6"
     assert seats_shown(after.observe(0))[1] == "0:in:???:g10:used"
 
 

@@ -338,14 +338,17 @@ def test_swap():
     position = parse(line, hand_size=3)
     assert moves(position, 0) == {"pass", "swap:1:r3,r4"}
     after = play(position, "swap:1:r4,r3", drawn=["g4", "g3"])
-    assert body(after).split()[6] == (
-        "0:in:g3g4:r10:knows@r3r4,0:in:r3r4:g8:knows@g3g4,0:in:p4:p1p8"
-    )
-    # The third seat sees only that a swap took place, but here all cards moved.
-    assert body(after.observe(2)).split()[6] == "0:in:??:r10,0:in:??:g8,0:in:p4:p1p8"
-    assert body(after.observe(1)).split()[6] == (
-        "0:in:g3g4:r10:knows@r3r4,0:in:r3r4:g8:knows@g3g4,0:in:?:p1p8"
-    )
+    assert body(after).split()[5:7] == [
+        "0>1:r3r4/g3g4",
+        "0:in:g3g4:r10,0:in:r3r4:g8,0:in:p4:p1p8",
+    ]
+    # The third seat sees only that a swap took place.
+    seen = body(after.observe(2)).split()[5:7]
+    assert seen == ["0>1", "0:in:??:r10,0:in:??:g8,0:in:p4:p1p8"]
+    assert body(after.observe(1)).split()[5:7] == [
+        "0>1:r3r4/g3g4",
+        "0:in:g3g4:r10,0:in:r3r4:g8,0:in:?:p1p8",
+    ]
 
 
 def test_swapped_ten_gives_no_power():
@@ -364,9 +367,12 @@ def test_redraw_when_alone():
     position = parse(line, hand_size=3)
     assert moves(position, 0) == {"pass", "redraw:r3,r4"}
     after = play(position, "redraw:r3,r4", drawn=["p1", "b12"])
-    assert body(after).split()[5:7] == ["r3r4", "0:in:p1b12:r10:knows@r3r4,0:crashed:g3g4:g8"]
+    seen = body(after).split()[5:7]
+    assert seen == ["0>d:r3r4/p1b12", "0:in:p1b12:r10,0:crashed:g3g4:g8"]
+    assert after.record["discard"] == {"cards": ["r3", "r4"]}
     assert after.record["pile_size"] == 48 - 6 - 2
-    assert body(after.observe(1)).split()[5] == "??"
+    assert body(after.observe(1)).split()[5] == "0>d"
+    assert after.observe(1).record["discard"] == {"cards": [], "hidden_count": 2}
 
 
 def test_redraw_needs_two_cards_in_the_pile():
@@ -384,13 +390,15 @@ def test_redraw_of_the_last_cards():
     """With hands of 15 the pile has three cards, and after a redraw one."""
     hands = [f"{c}1{c}2{c}3{c}4{c}5{c}6{c}7{c}8{c}9{c}11{c}12" for c in "rg"]
     line = (
-        "1.4 powers 0 0 r2g2p2b2 {discard} "
-        f"0:in:{hands[0]}:r10p4p5p6:power@r10,"
+        "1.4 powers 0 0 r2g2p2b2 {exchanges} "
+        f"0:in:{hands[0]}:p10p5p6{{later}}r10:power@r10,"
         f"0:crashed:{hands[1]}:g10b4b5b6,0:crashed:{'?' * 11}:b9b10b11b12"
     )
     full = {"hand_size": 15, "max_same_colour_in_hand": "null"}
-    assert len(moves(parse(line.format(discard="-"), **full), 0)) == 1 + 11 * 10 // 2
-    assert moves(parse(line.format(discard="??"), **full), 0) == {"pass"}
+    before = parse(line.format(exchanges="-", later=""), **full)
+    assert len(moves(before, 0)) == 1 + 11 * 10 // 2
+    after = parse(line.format(exchanges="0>d:p4p7/r1r2", later="/"), **full)
+    assert moves(after, 0) == {"pass"}
 
 
 def test_powers_after_stop():

@@ -1,9 +1,6 @@
 """What seats of Riviera learn of each other's knowledge when whole hands are swapped."""
 
-import pytest
-
 from aleator.search import Position
-from aleator.search.errors import InvalidInput
 from tests.reference import riviera as reference
 
 OPTIONS = {
@@ -55,13 +52,13 @@ def test_a_whole_hand_does_not_tell_who_knows_it():
     assert told_of_one == told_of_other
     assert [p.observe(0).notation for p in one] == [p.observe(0).notation for p in other]
     assert [p.observe(0).state for p in one] != [p.observe(1).state for p in one]
-    # Seat 1 goes on knowing where the cards are that it gave.
-    assert one[-1].record["seats"][1]["knows"] == ["p3", "p4"]
-    assert one[-1].record["seats"][1]["unnoticed"] == ["p3", "p4"]
+    # Seat 1 goes on knowing where the cards are that it gave: all cards of the hand moved.
     assert one[-1].observe(1).record["hands"][0]["cards"] == ["p3", "p4"]
-    # Seat 0 has seen seat 2 give them.
-    seats = one[-1].observe(0).record["seats"]
-    assert [seat.get("knows", []) for seat in seats] == [["b1", "b2"], [], ["p3", "p4"]]
+    # Seat 0 has seen seat 2 give them, and of the swap before only that it took place.
+    first, second = one[-1].observe(0).record["exchanges"]
+    assert first == {"seat": 1, "opponent": 2, "played": [1, 1, 1]}
+    assert second["given"] == ["p3", "p4"]
+    assert second["drawn"] == ["b1", "b2"]
 
 
 def test_each_seat_sees_what_the_reference_shows():
@@ -72,26 +69,16 @@ def test_each_seat_sees_what_the_reference_shows():
             assert position.observe(seat).record == shown
 
 
-def test_cards_that_are_known_unnoticed_are_kept_in_text():
-    positions, _ = whole_hand_moves("p10p3p4", "g10g5g6", "p3,p4")
-    text = positions[-1].notation
-    assert ":knows@p3p4:unnoticed@p3p4" in text
-    assert Position.parse(text).state == positions[-1].state
-    for wrong in ("p3p3", "p3g5"):
-        with pytest.raises(InvalidInput, match=r"must be a card of `knows`"):
-            Position.parse(text.replace("unnoticed@p3p4", f"unnoticed@{wrong}"))
-
-
-def test_a_card_given_back_is_noticed_again():
-    """Seat 1 draws the two cards that it knew with seat 0, and gives them to it anew."""
+def test_a_card_drawn_back_is_no_more_with_others():
+    """Seat 1 draws the two cards that it gave to seat 0, and gives it others."""
     line = (
-        "riviera 1.2 powers 1 0 r4g4p6b6 - 0:in:p3p4:g1b1,"
-        "0:in:g5g6:b10r2:power@b10:knows@p3p4:unnoticed@p3p4,0:in:r3r5:r6r7"
+        "riviera 1.2 powers 1 0 r4g4p6b6 1>0:p3p4/r2r5 0:in:p3p4:g1/b1,"
+        "0:in:r2r5:r10/b10:power@b10,0:in:r3r8:r6/r7"
     )
     position = Position.parse(line, "riviera", OPTIONS)
-    assert "knows" not in position.observe(0).record["seats"][1]
+    assert position.observe(1).record["hands"][0] == {"cards": ["p3", "p4"]}
     drawn = {"drawn": ["p3", "p4"]}
-    move = position.find_move("swap:0:g5,g6", 1)
-    after, _ = position.apply({1: move}, outcome=drawn)
-    assert "unnoticed" not in after.record["seats"][1]
-    assert after.observe(0).record["seats"][1]["knows"] == ["g5", "g6"]
+    after, _ = position.apply({1: position.find_move("swap:0:r2,r5", 1)}, outcome=drawn)
+    assert after.observe(1).record["hands"][0] == {"cards": ["r2", "r5"]}
+    assert after.observe(2).record["hands"][0] == {"cards": [], "hidden_count": 2}
+    assert after.notation.split()[6] == "1>0:p3p4/r2r5,1>0:r2r5/p3p4"

@@ -1,6 +1,8 @@
 """What seats of Riviera learn of each other's knowledge when whole hands are swapped."""
 
-from aleator.search import Position
+import random
+
+from aleator.search import Engine, Limits, Position
 from tests.reference import riviera as reference
 
 OPTIONS = {
@@ -82,3 +84,72 @@ def test_a_card_drawn_back_is_no_more_with_others():
     assert after.observe(1).record["hands"][0] == {"cards": ["r2", "r5"]}
     assert after.observe(2).record["hands"][0] == {"cards": [], "hidden_count": 2}
     assert after.notation.split()[6] == "1>0:p3p4/r2r5,1>0:r2r5/p3p4"
+
+
+def busy_round(seed):
+    """The positions of a round in which seats go on and swap whenever they can."""
+    chooser = random.Random(seed)
+    position = Position.create("riviera", {"players": chooser.choice([3, 4, 6])}, seed)
+    positions = []
+    while not position.finished and position.record["round"] == 1:
+        positions.append(position)
+        moves = {}
+        for seat in position.seats_to_act:
+            legal = position.moves(seat)
+            wanted = [
+                move for move in legal if move.notation.startswith(("more", "swap", "redraw"))
+            ]
+            moves[seat] = chooser.choice(wanted or legal)
+        position, _ = position.apply(moves, seed=chooser.getrandbits(60))
+    return positions
+
+
+def swapped_positions():
+    """Positions of busy rounds, right after exchanges and at the end, with all that happened."""
+    for seed in range(16):
+        positions = busy_round(seed)
+        counts = [len(position.record["exchanges"]) for position in positions]
+        chosen = [i for i in range(1, len(counts)) if counts[i] > counts[i - 1]]
+        if counts[-1] > 1:
+            yield from (positions[i] for i in {*chosen, len(counts) - 1})
+
+
+def test_each_seat_sees_what_it_may_and_no_more():
+    """In rounds with several swaps: by the reference, and of all worlds that agree the same."""
+    mixed = 0
+    for position in swapped_positions():
+        rules = position.codec.rules
+        for seat in range(position.seats):
+            view = position.observe(seat)
+            assert view.record == reference.observe(position.record, seat, position.options)
+            assert Position.parse(view.notation) == view
+            seen = ["given" in exchange for exchange in view.record["exchanges"]]
+            mixed += len({*seen}) > 1
+            for seed in range(5):
+                state = rules.determinization(view.state, seat, seed)
+                world = Position(position.codec, state)
+                assert world.observe(seat) == view
+                assert rules.determinization(position.state, seat, seed) == state
+                assert rules.information_key(state, seat) == rules.information_key(
+                    position.state, seat
+                )
+                # What was drawn of the exchanges fits the cards, by the checks of input.
+                assert Position.from_record("riviera", position.options, world.record) == world
+    assert mixed > 10
+
+
+def test_no_search_depends_on_swaps_among_others():
+    searched = 0
+    for position in swapped_positions():
+        for seat in position.seats_to_act[:1]:
+            view = position.observe(seat)
+            if view.is_full or len(position.moves(seat)) == 1:
+                continue
+            state = position.codec.rules.determinization(view.state, seat, 1)
+            answers = [
+                Engine().suggest(world, seat, Limits(simulations=50), seed=1).candidates
+                for world in (position, Position(position.codec, state))
+            ]
+            assert answers[0] == answers[1]
+            searched += 1
+    assert searched > 5

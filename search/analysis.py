@@ -16,6 +16,7 @@ class StopReason(enum.Enum):
     SIMULATIONS = "simulations"
     TIME = "time"
     STOPPED = "stopped"
+    SOLVED = "solved"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ class Statistics:
     Attributes
     ----------
     simulations, determinizations, nodes : int
-        Summed over the threads.
+        Summed over the threads. Of a solved position the nodes are the positions tried.
     depth : int
         The longest path in a tree.
     memory : int
@@ -83,6 +84,9 @@ class Statistics:
         Gives the same answer again, with the same simulation limit and threads.
     stop_reason : StopReason or None
         None while the search goes on.
+    exact : bool
+        Whether the rest of the game was solved: then the estimates are exact, with a standard
+        error of 0, and the moves were not simulated.
     """
 
     simulations: int
@@ -94,6 +98,7 @@ class Statistics:
     threads: int
     seed: int
     stop_reason: StopReason | None
+    exact: bool
 
 
 @dataclass(frozen=True, slots=True)

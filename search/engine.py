@@ -4,7 +4,8 @@ It reduces the position to what the seat may know before anything else, grows
 one search tree per thread from independent random streams (root parallelism),
 merges the statistics of the trees' roots, and orders the candidates: the robust
 child, corrected by a lower confidence bound. Where seats choose in secret and the
-game wants a mixed strategy, that is the answer, and the move is drawn from it.
+game wants a mixed strategy, that is the answer, and the move is drawn from it. The
+last plies of a game without luck or secrets are solved instead.
 
 Sources: G. Chaslot, M. Winands, J. van den Herik, "Parallel Monte-Carlo tree
 search", CG (2008), for root parallelism; the lower bound as in D. Wu's KataGo;
@@ -27,6 +28,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from aleator.ext.core.search import Search, StopFlag, merge_roots
+from aleator.ext.core.solver import Solver
 from aleator.search.analysis import (
     Analysis,
     Candidate,
@@ -45,6 +47,9 @@ DEFAULT_MEMORY = 256 * 2**20
 UNLIMITED = 2**63 - 1
 BYTES_A_SIMULATION = 1024  # more than a tree grows by; reserving less is quicker
 CONFIDENCE = 1.96  # standard errors of a two-sided 95% bound
+SOLVED_POSITIONS = 60_000  # the most to solve, a few milliseconds
+SOLVED_A_SIMULATION = 16  # and for each simulation that the search may make
+SOLVED_TIME = 0.3  # share of the time after which solving is given up
 MAX_HELPERS = 4096  # threads beyond the callers' own, over all searches of the process
 RARE = 0.05  # of the weight of a mixed strategy's first move: less is noise, and left out
 ROBUST_SHARE = 0.25  # of the most visits, that a candidate needs to be best by its bound
@@ -153,6 +158,9 @@ class Engine:
             stop=stop,
         )
         with self._registered(task):
+            solution = task.solve()
+            if solution is not None:
+                return solution
             task.grow(UNLIMITED)
         return task.report().analysis
 
@@ -200,6 +208,10 @@ class Engine:
     def _reports(self, task: "_Task", interval: float) -> Iterator[Report]:
         step = round(interval * 1e9)
         with self._registered(task):
+            solution = task.solve()
+            if solution is not None:
+                yield Report(analysis=solution, final=True)
+                return
             while True:
                 task.grow(time.monotonic_ns() + step)
                 report = task.report()
@@ -358,6 +370,62 @@ class _Task:
                 for index, target in enumerate(self.targets)
             ]
 
+    def solve(self) -> Analysis | None:
+        """The exact answer, if the rest of the game is small enough to try it all.
+
+        Not for levels below the strongest, which would play their last moves too well.
+        """
+        if len(self.codes) == 1 or self.margin > 0:
+            return None
+        left = self.deadline - time.monotonic_ns()
+        solver = Solver(
+            self.position.codec.rules,
+            min(SOLVED_POSITIONS, SOLVED_A_SIMULATION * self.simulations),
+            self.deadline - round((1 - SOLVED_TIME) * left),
+        )
+        values = solver.solve(self.position.state, self.seat, self.codes)
+        if values is None:
+            return None
+        seat = self.seat
+        ranked = sorted(
+            zip(self.codes, values, strict=True),
+            key=lambda one: (-one[1][0][seat], -one[1][1][seat] + one[1][1][1 - seat], one[0]),
+        )
+        candidates = tuple(
+            Candidate(
+                move=self.position.move(code, seat),
+                visits=0,
+                estimate=Estimate(
+                    win_share=shares, score=scores, standard_error=0.0, lower_bound=shares[seat]
+                ),
+                probability=float(rank == 0),
+                principal_variation=tuple(
+                    Move(self.position.codec, line_code, line_seat)
+                    for line_seat, line_code in line[:VARIATION_LENGTH]
+                ),
+            )
+            for rank, (code, (shares, scores, line)) in enumerate(ranked[: self.candidates])
+        )
+        return Analysis(
+            best_move=candidates[0].move,
+            seat=seat,
+            candidates=candidates,
+            estimate=candidates[0].estimate,
+            statistics=Statistics(
+                simulations=0,
+                determinizations=0,
+                nodes=solver.positions,
+                depth=solver.depth,
+                memory=0,
+                elapsed=(time.monotonic_ns() - self.start) / 1e9,
+                threads=1,
+                seed=self.seed,
+                stop_reason=StopReason.SOLVED,
+                exact=True,
+            ),
+            warnings=(),
+        )
+
     def grow(self, until: int) -> None:
         """Let every tree grow to its target, the time given, or a stop."""
         deadline = min(until, self.deadline)
@@ -421,6 +489,7 @@ class _Task:
                 threads=max(1, len(self.searches)),
                 seed=self.seed,
                 stop_reason=reason,
+                exact=False,
             ),
             warnings=tuple(warnings),
         )

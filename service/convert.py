@@ -34,6 +34,7 @@ _STOP_REASONS: Final = {
     StopReason.SIMULATIONS: analysis_pb2.STOP_REASON_SIMULATIONS,
     StopReason.TIME: analysis_pb2.STOP_REASON_TIME,
     StopReason.STOPPED: analysis_pb2.STOP_REASON_STOPPED,
+    StopReason.SOLVED: analysis_pb2.STOP_REASON_SOLVED,
 }
 
 
@@ -193,6 +194,7 @@ def write_analysis(analysis: Analysis) -> analysis_pb2.Analysis:
             threads=statistics.threads,
             seed=statistics.seed,
             stop_reason=_STOP_REASONS[statistics.stop_reason],
+            exact=statistics.exact,
         ),
         warnings=analysis.warnings,
     )

@@ -73,6 +73,7 @@ cdef class Game:
     cdef uint32_t observed(self, const void* state, uint64_t event, int viewer) noexcept nogil
     cdef void observe(self, void* state, int seat) noexcept nogil
     cdef bint full(self, const void* state) noexcept nogil
+    cdef bint determined(self, const void* state, int seat) noexcept nogil
     cdef bint determinize(self, void* state, int seat, Random* random) noexcept nogil
     cdef uint64_t information_hash(self, const void* state, int seat) noexcept nogil
 

@@ -127,6 +127,13 @@ cdef class Game:
         """Whether nothing is hidden, so that moves and chance can be applied."""
         return True
 
+    cdef bint determined(self, const void* state, int seat) noexcept nogil:
+        """Whether what `seat` sees, this observation, leaves only one full state.
+
+        False is always allowed: it only keeps positions from being solved.
+        """
+        return self.full(state)
+
     cdef bint determinize(self, void* state, int seat, Random* random) noexcept nogil:
         """Draw in place what `seat` does not know; False if nothing agrees."""
         return True
@@ -337,6 +344,11 @@ cdef class Game:
     def is_full(self, State state not None):
         """Whether nothing is hidden in the state."""
         return self.full(self.read(state))
+
+    def is_determined(self, State state not None, int seat):
+        """Whether what a seat knows of a state is known to leave only one full state."""
+        cdef State observation = self.observe_state(state, seat)
+        return self.determined(observation.data, seat)
 
     def determinization(self, State state not None, int seat, uint64_t seed):
         """A full state drawn among those that agree with what `seat` knows.

@@ -252,6 +252,11 @@ cdef class Roygbiv(Game):
     cdef bint full(self, const void* state) noexcept nogil:
         return (<const Board*>state).known == (1 << self.seats) - 1
 
+    cdef bint determined(self, const void* state, int seat) noexcept nogil:
+        # What is not on the board and in no known hand is in the only other place.
+        cdef const Board* board = <const Board*>state
+        return board.bag[0] == 0 and popcount(board.known) >= self.seats - 1
+
     cdef bint determinize(self, void* state, int seat, Random* random) noexcept nogil:
         cdef Board* board = <Board*>state
         cdef int other, value, _

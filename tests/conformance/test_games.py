@@ -361,6 +361,36 @@ def searched(position, seat, seed):
     return sums
 
 
+def test_determined_positions_leave_one_state(case):
+    rules = codec(case.game, case.options).rules
+    for seed in SEEDS:
+        steps, _ = random_game(case, seed)
+        for position, moves in steps[-12:]:
+            for seat in moves:
+                if rules.is_determined(position.state, seat):
+                    worlds = {rules.determinization(position.state, seat, n) for n in range(8)}
+                    assert worlds == {position.state}
+
+
+def test_knowledge_is_sane(case):
+    """Estimates are win shares; how moves look depends only on what the seat knows."""
+    rules = codec(case.game, case.options).rules
+    for position, moves in some_steps(case, count=4):
+        shares, scores = rules.evaluate_state(position.state, 3)
+        assert (shares, scores) == rules.evaluate_state(position.state, 3)
+        assert sum(shares) == pytest.approx(1, abs=1e-4)
+        assert all(0 <= share <= 1 for share in shares)
+        assert all(map(math.isfinite, scores))
+        for seat in moves:
+            priors = rules.move_priors(position.state, seat)
+            if priors is None:
+                continue
+            assert len(priors) == len(rules.legal_moves(position.state, seat))
+            assert all(map(math.isfinite, priors))
+            for world in (rules.determinization(position.state, seat, n) for n in range(4)):
+                assert rules.move_priors(world, seat) == priors
+
+
 def test_determinizations_have_exact_frequencies(case):
     """Against enumeration, at the last position of each game that hides something from its seat."""
     reference = case.reference

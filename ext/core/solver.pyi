@@ -1,0 +1,13 @@
+from collections.abc import Sequence
+
+from aleator.ext.core.game import Game, State
+
+class Solver:
+    def __init__(self, game: Game, budget: int, deadline: int) -> None: ...
+    @property
+    def positions(self) -> int: ...
+    @property
+    def depth(self) -> int: ...
+    def solve(
+        self, observation: State, seat: int, moves: Sequence[int]
+    ) -> list[tuple[tuple[float, ...], tuple[float, ...], list[tuple[int, int]]]] | None: ...

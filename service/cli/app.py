@@ -32,6 +32,7 @@ from aleator.search.errors import (
 from aleator.search.games import codec_class, game_ids
 from aleator.search.games.base import parse_option, read_model
 from aleator.search.limits import parse_duration
+from aleator.search.position import pick_seed
 from aleator.service import convert
 from aleator.service.cli.play import Opponent, PersonLeft, Play
 from aleator.service.cli.report import candidates_report, games_report, match_report, show
@@ -219,7 +220,7 @@ def play(
     if watch and seat:
         raise InvalidInput.at("watch", "leaves no seat to a person; give no --seat with it")
     people = [] if watch else seat or [0]
-    chance = random.Random(seed)
+    chance = random.Random(pick_seed(seed))
     position = Position.create(game, _options(players, option), seed=chance.getrandbits(64))
     for person in people:
         position.observe(person)  # complains if there is no such seat

@@ -162,7 +162,7 @@ def match_report(result: MatchResult) -> RenderableType:
         parts.append(_test_line(result.test))
     parts.append(
         Text(
-            f"{result.games} games in {result.pairs} sets, even would be"
+            f"{result.games} games in {result.pairs} set{'s' * (result.pairs != 1)}, even would be"
             f" {percent(result.even_share)}, seed: {result.seed}",
             style="dim",
         )

@@ -122,6 +122,14 @@ def test_suggest_tells_programs_a_legal_move_and_repeats_itself(opening: str) ->
         (["play", "roygbiv", "--option", "a=1", "--option", "a=2"], ["options.a: "]),
         (["play", "my_shelfie", "--option", "values=[1,2]"], ["options.values: "]),
         (["match", "random", "greedy", "--option", "colour=red"], ["options.colour: "]),
+        (["play", "roygbiv", "--seed", "-3"], ["seed: must be 0..2^64-1"]),
+        (
+            ["match", "random", "engine:knowledge=maybe,exploration=x", "--pairs", "1"],
+            [
+                "bots[1].knowledge: must be true or false, not 'maybe'",
+                "bots[1].exploration: must be a number, not 'x'",
+            ],
+        ),
         (["match", "random", "deep-thought", "--pairs", "1"], ["bots[1]: "]),
         (["match", "random", "greedy", "--pairs", "0"], ["pairs: "]),
         (["match", "random"], ["bots: "]),

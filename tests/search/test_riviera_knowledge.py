@@ -307,6 +307,30 @@ def test_hard_deals_are_found():
         assert hands[1] == mask(low)
 
 
+def test_deals_are_found_where_two_limits_meet():
+    """Two hands of four can hold at most two of four cards, and two of the other sixteen."""
+    few = reference.ordered(card for card in IN_PLAY if card in {"r6", "r12", "g6", "g12"})
+    many = [card for card in IN_PLAY if held([card], dice_of("r1g2p3b6"))]
+    rest = [card for card in IN_PLAY if card not in few and card not in many]
+    assert len(many) == 16
+    tens = [card for card in rest if card[1:] == "10"]
+    rest = [*(card for card in rest if card not in tens), *tens]
+    played = ["".join(rest[4 + 8 * seat : 12 + 8 * seat]) for seat in range(3)]
+    line = (
+        f"1.8 stop 012 0 rgpb 2>1 0:in:{''.join(rest[:4])}:{played[0]},"
+        f"0:in:????:{played[1]}:used:chance@r6g6,"
+        f"0:in:????:{played[2]}:used:chance@r1g2p3b6"
+    )
+    position = parse(line, hand_size=12, max_same_colour_in_hand="null")
+    firsts = Counter()
+    for hands, count in sampled_hands(position, 1000).items():
+        for hand in hands[1:]:
+            assert (hand & mask(few)).bit_count() == (hand & mask(many)).bit_count() == 2
+        firsts[hands[1] & mask(few)] += count
+    assert len(firsts) == 6
+    assert stats.chisquare(list(firsts.values())).pvalue > UNLIKELY
+
+
 def test_hidden_choices_are_legal_moves():
     position = parse("1.1 play 01 0 r3g5p2b6 - 0:in:r3r8:-,0:in:g5g12:-", hand_size=2)
     rules = position.codec.rules

@@ -175,3 +175,10 @@ cdef inline int nth_card(uint64_t cards, int rank) noexcept nogil:
 
 cdef inline int pair_number(int low, int high) noexcept nogil:
     return high * (high - 1) // 2 + low
+
+
+cdef inline int turned_value(int value, bint down) noexcept nogil:
+    """What a die shows once it is turned by one."""
+    if down:
+        return 6 if value == 1 else value - 1
+    return 1 if value == 6 else value + 1

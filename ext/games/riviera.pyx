@@ -48,6 +48,7 @@ from aleator.ext.core.check cimport check
 from aleator.ext.core.game cimport (
     CHANCE,
     FINISHED,
+    MAX_MOVES,
     MAX_SEATS,
     Game,
     State,
@@ -55,6 +56,18 @@ from aleator.ext.core.game cimport (
     share_highest,
 )
 from aleator.ext.core.random cimport Random, below, mix64, next64, scaled, seed_random
+from aleator.ext.games.riviera_evaluation cimport (
+    Knowledge,
+    MOST_TERMS,
+    Outlook,
+    choose,
+    look_ahead,
+    settle_round,
+    terms_of,
+    weigh,
+)
+
+from aleator.ext.games.riviera_weights import POLICIES, TUNING
 
 
 cdef enum:
@@ -460,6 +473,8 @@ cdef class Riviera(Game):
     cdef uint64_t late_cards  # whose powers are used after the plays
     cdef uint8_t[COLOURS + 1][CARDS] decks  # the cards in use by colour removed
     cdef int[COLOURS + 1] deck_sizes
+    cdef Knowledge knowledge  # for playouts and priors
+    cdef Knowledge by_rules  # for the rule-based player
 
     def __init__(
         self,
@@ -517,6 +532,43 @@ cdef class Riviera(Game):
                 if card // VALUES != removed:
                     self.decks[removed][self.deck_sizes[removed]] = card
                     self.deck_sizes[removed] += 1
+
+        self.tuning = {**self.tuning_values(), **TUNING}
+        policy = POLICIES[2 if players == 2 else 4]
+        self.fill_knowledge(&self.knowledge, policy)
+        self.fill_knowledge(&self.by_rules, policy)
+        self.by_rules.by_rules = True
+
+    cdef int fill_knowledge(self, Knowledge* knowledge, weights) except -1:
+        """Tell the evaluation what it needs of the options."""
+        cdef int value, level
+        cdef int total = 0
+        memset(knowledge, 0, sizeof(Knowledge))
+        knowledge.weights = weights
+        knowledge.seats = self.seats
+        knowledge.hand_size = self.hand_size
+        knowledge.max_rounds = self.max_rounds
+        knowledge.after_stop = self.after_stop
+        for value in range(VALUES):
+            total += self.stars[value]
+        # Weights are for cards with two stars on average.
+        knowledge.unit = <float>2 * VALUES / max(total, 1)
+        knowledge.target = knowledge.unit * self.target
+        for value in range(VALUES):
+            knowledge.stars[value] = knowledge.unit * self.stars[value]
+        for stars in sorted(set(self.stars), reverse=True):
+            level = knowledge.levels
+            knowledge.level_stars[level] = knowledge.unit * stars
+            for value in range(VALUES):
+                if self.stars[value] == stars:
+                    knowledge.level_cards[level] |= value_cards(value + 1)
+            knowledge.levels += 1
+        knowledge.extra_cards = self.extra_cards
+        knowledge.nines = self.nines
+        knowledge.swap_cards = self.swap_cards
+        knowledge.reserve_cards = self.late_cards & value_cards(2)
+        knowledge.golden_cards = self.late_cards & value_cards(11)
+        return 0
 
     # Parts of the rules that several methods share.
 
@@ -905,10 +957,7 @@ cdef class Riviera(Game):
         if move != PASS:
             die = (move - TURN) // 2
             table.turned |= 1 << die
-            if (move - TURN) % 2:
-                table.dice[die] = 6 if table.dice[die] == 1 else table.dice[die] - 1
-            else:
-                table.dice[die] = 1 if table.dice[die] == 6 else table.dice[die] + 1
+            table.dice[die] = turned_value(table.dice[die], (move - TURN) % 2)
         table.powers[seat] = 0
         table.waiting &= ~(1 << seat)
         if not table.waiting:
@@ -1499,6 +1548,69 @@ cdef class Riviera(Game):
                 table.choices[seat] = 1 + moves[below(random, self.legal(table, seat, moves))]
         table.phase = phase
 
+    # What play is worth.
+
+    cdef bint priors(
+        self, const void* state, int seat, const uint32_t* moves, int count, float* values
+    ) noexcept nogil:
+        weigh(&self.knowledge, <const Table*>state, seat, moves, count, values)
+        return True
+
+    cdef void evaluate(
+        self, void* state, Random* random, float* win_shares, float* scores
+    ) noexcept nogil:
+        """Play on by the policy to the end of the round, and value the scores.
+
+        The scores given are guessed: all seats gain what takes the first one to the target.
+        """
+        cdef Table* table = <Table*>state
+        cdef float rest = 0
+        cdef int seat
+        if table.phase == SET_UP or table.phase == DEAL:
+            while table.phase != ROLL:
+                self.chance(table, random)
+        self.play_round(table, &self.knowledge, NULL, random)
+        self.points(state, scores)
+        if table.phase == OVER:
+            self.returns(state, win_shares)
+        else:
+            settle_round(&self.knowledge, table, win_shares)
+            rest = self.target
+            for seat in range(self.seats):
+                rest = min(rest, self.target - scores[seat])
+        for seat in range(self.seats):
+            scores[seat] += rest
+
+    cdef void play_round(
+        self,
+        Table* table,
+        const Knowledge* all_alike,
+        const Knowledge* by_seat,
+        Random* random,
+    ) noexcept nogil:
+        """Have policies, the same for all seats or one for each, play to the end of the round."""
+        cdef uint32_t[MAX_MOVES] moves
+        cdef int seat, count
+        cdef int actors = self.actors(table)
+        while actors != FINISHED and table.phase != DEAL:
+            if actors == CHANCE:
+                self.chance(table, random)
+            else:
+                seat = lowest_bit(actors)
+                count = self.legal(table, seat, moves)
+                self.apply(
+                    table,
+                    seat,
+                    choose(
+                        all_alike if by_seat == NULL else by_seat + seat,
+                        table,
+                        seat,
+                        moves,
+                        count,
+                    ),
+                )
+            actors = self.actors(table)
+
     cdef uint64_t information_hash(self, const void* state, int seat) noexcept nogil:
         cdef Table copy
         memcpy(&copy, state, sizeof(Table))
@@ -1609,6 +1721,101 @@ cdef class Riviera(Game):
             "turned": table.turned,
             "golden": table.golden,
         }
+
+    def choose_by_rules(self, State state not None, int seat):
+        """The move of the rule-based player for a seat that is to act, as a code."""
+        cdef const void* data = self.read(state)
+        cdef uint32_t[MAX_MOVES] moves
+        self.check_seat(seat)
+        if not max(0, self.actors(data)) >> seat & 1:
+            raise ValueError("the seat is not to act")
+        cdef int count = self.legal(data, seat, moves)
+        return choose(&self.by_rules, <const Table*>data, seat, moves, count)
+
+    def policy_terms(self, State state not None, int seat):
+        """What the policy looks at in each legal move of a seat; a list of terms for each."""
+        cdef const void* data = self.read(state)
+        cdef uint32_t[MAX_MOVES] moves
+        cdef float[MAX_MOVES][MOST_TERMS] terms
+        self.check_seat(seat)
+        if not max(0, self.actors(data)) >> seat & 1:
+            raise ValueError("the seat is not to act")
+        cdef int count = self.legal(data, seat, moves)
+        cdef int size = terms_of(&self.knowledge, <const Table*>data, seat, moves, count, terms)
+        return [[terms[i][j] for j in range(size)] for i in range(count)]
+
+    def outlook(self, uint64_t hand, int colours, bint golden=False, bint nine=False):
+        """The chance that the next roll makes no card of a hand valid, and what it brings.
+
+        Parameters
+        ----------
+        hand : int
+            Cards, as a bit mask.
+        colours : int
+            The usable dice, as a bit mask of their colours.
+        golden : bool
+            Whether the golden die is rolled too.
+        nine : bool
+            Whether one die may then be turned.
+
+        Returns
+        -------
+        fail : float
+        stars : float
+            Expected of the valid card with most, on the scale of the evaluation; 0 without one.
+        """
+        cdef Outlook outlook
+        look_ahead(&self.knowledge, hand, colours, golden, nine, &outlook)
+        return outlook.fail, outlook.stars
+
+    def run_policies(self, weights, int count, uint64_t seed):
+        """Have policies play games against each other, without the GIL.
+
+        Parameters
+        ----------
+        weights : sequence of (dict or None)
+            By seat; as in `riviera_weights`, or None for the rule-based player.
+        count : int
+            Games, at least 1. The n-th one has the same deals for the same seed.
+        seed : int
+
+        Returns
+        -------
+        list of tuple
+            Of each game the win shares, and of each round's beginning but the first the
+            scores by seat and the bit mask of used Last Chances.
+        """
+        cdef Knowledge[MAX_SEATS] by_seat
+        cdef float[MAX_SEATS] shares
+        cdef State state
+        cdef Table* table
+        cdef Random random
+        cdef int game, seat
+        for seat in range(self.seats):
+            if weights[seat] is None:
+                by_seat[seat] = self.by_rules
+            else:
+                self.fill_knowledge(by_seat + seat, weights[seat])
+        result = []
+        for game in range(count):
+            state = self.new_state()
+            table = <Table*>state.data
+            self.start(table, -1)
+            rounds = []
+            while table.phase != OVER:
+                with nogil:
+                    # Each round has its own luck, whatever was played in those before.
+                    seed_random(&random, seed, game << 10 | table.round_number)
+                    while table.phase != ROLL:
+                        self.chance(table, &random)
+                    self.play_round(table, NULL, by_seat, &random)
+                if table.phase != OVER:
+                    rounds.append((
+                        [table.scores[seat] for seat in range(self.seats)], table.used
+                    ))
+            self.returns(table, shares)
+            result.append(([shares[seat] for seat in range(self.seats)], rounds))
+        return result
 
     def can_deal(self):
         """Whether acceptable deals are common enough: one in the first thousands of tries."""

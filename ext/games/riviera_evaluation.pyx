@@ -1,0 +1,801 @@
+"""What Riviera's hands, moves and scores are worth: exact chances, a policy, win shares.
+
+The chance that the next roll leaves a hand without a valid card is exact. For each
+number of usable dice, with and without the golden die, a table tells of each card the
+rolls for which it is valid, a bit for each; a hand's rolls are the union of its cards'.
+A second table counts the rolls for which one turn of a die makes the card valid, for
+hands whose 9 is still to be used.
+
+A round is valued by win shares: the softmax of scores, an unused Last Chance counted as
+stars, and sharper the fewer rounds are to come. `weigh` says what the moves of a seat are
+worth, from its own hand and what is public; the best of them is the policy of playouts.
+The weights are fitted by `tools/fit_riviera.py`; those of the rule-based player for matches,
+which reckons in stars rather than win shares, are set by hand.
+
+Limits: chances take the dice of the next roll as they are known now. What others may
+reserve or turn is not foreseen.
+"""
+
+from libc.math cimport expf, powf, sqrtf
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from aleator.ext.core.bits cimport lowest_bit, popcount
+from aleator.ext.core.game cimport MAX_SEATS
+from aleator.ext.games.riviera cimport (
+    CARDS,
+    COLOURS,
+    CRASH,
+    DICE,
+    EXTRA,
+    GOLDEN,
+    MAX_HAND,
+    NINES,
+    PAIRS,
+    PASS,
+    PLAY,
+    STOP,
+    SWAP,
+    TURN,
+    VALUES,
+    Table,
+    bit,
+    turned_value,
+    usable_dice,
+    valid_cards,
+)
+
+
+cdef enum:
+    RULE_CHANCE = 4  # stars that a Last Chance is worth to the rule-based player
+    FAR = 4  # tens of stars; distances beyond are weighed linearly
+    KINDS = 4  # of tables: + 1 with the golden die, + 2 with a die to turn
+    MOST_ROLLS = 46_656
+    WORDS = MOST_ROLLS // 64
+    FOUR_DICE = 21  # words of their 1296 rolls
+    # Bits of all tables: 12 * k cards, 64 rolls to a word, for k dice and the golden one.
+    ALL_WORDS = 2 * 12 * (
+        (1 + 2 * 1 + 3 * 4 + 4 * 21 + 5 * 122) + (1 + 2 * 4 + 3 * 21 + 4 * 122 + 5 * 729)
+    )
+
+
+cdef uint64_t[ALL_WORDS] ROLLS
+cdef int[COLOURS + 1][KINDS] STARTS  # by number of coloured dice and kind: the first word in ROLLS
+cdef int[DICE + 1] ROLL_COUNTS  # by number of dice
+
+
+cdef inline int words(int dice) noexcept nogil:
+    return (ROLL_COUNTS[dice] + 63) // 64
+
+
+cdef void fill_table(int colours, bint golden) noexcept:
+    """Fill the tables of so many coloured dice, the first roll of which shows only ones."""
+    cdef uint64_t[MOST_ROLLS] valid
+    cdef uint8_t[DICE] dice
+    cdef int count = colours + golden
+    cdef int row = words(count)
+    cdef int roll, die, rest, step, face, _
+    cdef uint64_t turned
+    for roll in range(ROLL_COUNTS[count]):
+        memset(dice, 0, DICE)
+        rest = roll
+        for die in range(count):
+            dice[die if die < colours else GOLDEN] = 1 + rest % 6
+            rest //= 6
+        valid[roll] = valid_cards(dice)
+    for roll in range(ROLL_COUNTS[count]):
+        turned = valid[roll]
+        step = 1
+        for _ in range(count):
+            face = roll // step % 6
+            turned |= valid[roll + step * ((face + 1) % 6 - face)]
+            turned |= valid[roll + step * ((face + 5) % 6 - face)]
+            step *= 6
+        enter_roll(STARTS[colours][golden], row, roll, valid[roll])
+        enter_roll(STARTS[colours][golden + 2], row, roll, turned)
+
+
+cdef void enter_roll(int start, int row, int roll, uint64_t cards) noexcept:
+    while cards:
+        ROLLS[start + lowest_bit(cards) * row + roll // 64] |= <uint64_t>1 << (roll % 64)
+        cards &= cards - 1
+
+
+cdef void fill_tables() noexcept:
+    cdef int colours, kind
+    cdef int start = 0
+    cdef int rolls = 1
+    for colours in range(DICE + 1):
+        ROLL_COUNTS[colours] = rolls
+        rolls *= 6
+    for colours in range(1, COLOURS + 1):
+        for kind in range(KINDS):
+            STARTS[colours][kind] = start
+            start += colours * VALUES * words(colours + (kind & 1))
+        fill_table(colours, False)
+        fill_table(colours, True)
+
+fill_tables()
+
+
+cdef inline void unite(uint64_t* met, const uint64_t* rolls, int row) noexcept nogil:
+    cdef int i
+    if row == FOUR_DICE:  # the usual case; of known length, so that it is unrolled
+        for i in range(FOUR_DICE):
+            met[i] |= rolls[i]
+    else:
+        for i in range(row):
+            met[i] |= rolls[i]
+
+
+cdef inline int count_bits(const uint64_t* met, int row) noexcept nogil:
+    cdef int result = 0
+    cdef int i
+    if row == FOUR_DICE:
+        for i in range(FOUR_DICE):
+            result += popcount(met[i])
+    else:
+        for i in range(row):
+            result += popcount(met[i])
+    return result
+
+
+cdef void look_ahead(
+    const Knowledge* knowledge, uint64_t hand, int colours, bint golden, bint nine, Outlook* outlook
+) noexcept nogil:
+    """What a roll of the dice of these colours, a bit mask, does to a hand.
+
+    Parameters
+    ----------
+    golden : bool
+        Whether the golden die is rolled too.
+    nine : bool
+        Whether the hand's owner may turn one die.
+    """
+    cdef uint64_t[WORDS] met  # rolls for which a card so far is valid
+    cdef uint64_t cards
+    cdef int dice = popcount(colours)
+    cdef int row = words(dice + golden)
+    cdef int before = 0
+    cdef int level, card, colour, count
+    cdef const uint64_t* table
+    cdef float expected = 0
+    cdef float all_rolls = ROLL_COUNTS[dice + golden]
+    if dice == 0:
+        outlook.fail = 1
+        outlook.stars = 0
+        return
+    table = ROLLS + STARTS[dice][golden + 2 * nine]
+    memset(met, 0, row * sizeof(uint64_t))
+    for level in range(knowledge.levels):
+        cards = hand & knowledge.level_cards[level]
+        if not cards:
+            continue
+        while cards:
+            card = lowest_bit(cards)
+            cards &= cards - 1
+            colour = card // VALUES
+            if not colours >> colour & 1:
+                continue
+            # The dice of the roll are numbered without those that are not usable.
+            card += (popcount(colours & ((1 << colour) - 1)) - colour) * VALUES
+            unite(met, table + card * row, row)
+        count = count_bits(met, row)
+        expected += knowledge.level_stars[level] * (count - before)
+        before = count
+    outlook.fail = 1 - before / all_rolls
+    outlook.stars = expected / all_rolls
+
+
+cdef float fail_chance(uint64_t hand, int colours, bint golden, bint nine) noexcept nogil:
+    """As `look_ahead`, only the chance that no card is valid."""
+    cdef uint64_t[WORDS] met
+    cdef const uint64_t* table
+    cdef int dice = popcount(colours)
+    cdef int row = words(dice + golden)
+    cdef int card, colour
+    if dice == 0:
+        return 1
+    table = ROLLS + STARTS[dice][golden + 2 * nine]
+    memset(met, 0, row * sizeof(uint64_t))
+    while hand:
+        card = lowest_bit(hand)
+        hand &= hand - 1
+        colour = card // VALUES
+        if colours >> colour & 1:
+            card += (popcount(colours & ((1 << colour) - 1)) - colour) * VALUES
+            unite(met, table + card * row, row)
+    return 1 - count_bits(met, row) / <float>ROLL_COUNTS[dice + golden]
+
+
+# Win shares of scores.
+
+cdef inline float stars_of(const Knowledge* knowledge, uint64_t cards) noexcept nogil:
+    cdef float result = 0
+    cdef int level
+    for level in range(knowledge.levels):
+        result += knowledge.level_stars[level] * popcount(cards & knowledge.level_cards[level])
+    return result
+
+
+cdef void share_win(
+    const Knowledge* knowledge, const float* totals, int chances, int round_number, float* shares
+) noexcept nogil:
+    """The win shares of totals at the end of a round; `chances` are the unused Last Chances."""
+    cdef const Weights* weights = &knowledge.weights
+    cdef float most = totals[0]
+    cdef float best = -1e9
+    cdef float distance, sharp
+    cdef float total = 0
+    cdef int seat, winners
+    for seat in range(1, knowledge.seats):
+        most = max(most, totals[seat])
+    if most > knowledge.target - <float>0.01 or round_number == knowledge.max_rounds:
+        winners = 0
+        for seat in range(knowledge.seats):
+            winners += totals[seat] > most - <float>0.01
+        for seat in range(knowledge.seats):
+            shares[seat] = (<float>1.0) / winners if totals[seat] > most - <float>0.01 else 0
+        return
+    distance = min(<float>FAR, <float>0.1 * (knowledge.target - most)) - 2
+    sharp = 1 + weights.leader * distance + weights.leader_squared * distance * distance
+    for seat in range(knowledge.seats):
+        distance = <float>0.1 * (knowledge.target - totals[seat])
+        shares[seat] = (
+            weights.distance * distance
+            + weights.distance_squared * distance * min(<float>FAR, distance)
+            + weights.last_ten * max(<float>0, 1 - distance)
+        )
+        if chances >> seat & 1:
+            shares[seat] += max(<float>0, weights.chance + weights.chance_distance * distance)
+        shares[seat] *= sharp
+        best = max(best, shares[seat])
+    for seat in range(knowledge.seats):
+        shares[seat] = expf(shares[seat] - best)
+        total += shares[seat]
+    for seat in range(knowledge.seats):
+        shares[seat] /= total
+
+
+cdef void settle_round(
+    const Knowledge* knowledge, const Table* table, float* win_shares
+) noexcept nogil:
+    """The win shares between two rounds."""
+    cdef float[MAX_SEATS] totals
+    cdef int seat
+    for seat in range(knowledge.seats):
+        totals[seat] = knowledge.unit * table.scores[seat]
+    # The number is that of the round to come.
+    share_win(knowledge, totals, ~table.used, table.round_number - 1, win_shares)
+
+
+# What a seat can expect of the round.
+
+cdef struct Prospects:
+    # Expected at the end of the round; that of the seat without its stars on the table.
+    float[MAX_SEATS] totals
+    float at_stake  # the seat's stars on the table
+    int chances  # unused Last Chances
+    int colours  # of the dice that the seat can use on the next roll
+    int seat
+    int round_number
+
+
+cdef float share_of(
+    const Knowledge* knowledge, Prospects* prospects, float stars, bint chance
+) noexcept nogil:
+    """The seat's win share if it banks these stars, and has its Last Chance or not."""
+    cdef float[MAX_SEATS] totals
+    cdef float[MAX_SEATS] shares
+    cdef int seat = prospects.seat
+    memcpy(totals, prospects.totals, sizeof(totals))
+    totals[seat] += stars
+    share_win(
+        knowledge,
+        totals,
+        prospects.chances & ~(1 << seat) | chance << seat,
+        prospects.round_number,
+        shares,
+    )
+    return shares[seat]
+
+
+cdef void see_prospects(
+    const Knowledge* knowledge, const Table* table, int seat, Prospects* prospects
+) noexcept nogil:
+    cdef const Weights* weights = &knowledge.weights
+    cdef int other
+    cdef float total
+    prospects.seat = seat
+    prospects.round_number = table.round_number
+    prospects.chances = ~table.used
+    prospects.at_stake = stars_of(knowledge, table.played[seat])
+    prospects.colours = ((1 << COLOURS) - 1) & ~(1 << table.removed)
+    for other in range(knowledge.seats):
+        total = knowledge.unit * table.scores[other]
+        if other != seat:
+            if table.stopped >> other & 1:
+                total += stars_of(knowledge, table.played[other])
+            elif table.inside >> other & 1:
+                total += (
+                    weights.others_keep * stars_of(knowledge, table.played[other])
+                    + weights.others_gain
+                )
+            # Before the stops a reservation waits; afterwards it is that of the coming roll.
+            if table.reserving[other]:
+                prospects.colours &= ~(1 << (table.reserving[other] - 1))
+            if table.reserved[other] and (table.phase >= STOP or knowledge.after_stop):
+                prospects.colours &= ~(1 << (table.reserved[other] - 1))
+        prospects.totals[other] = total
+
+
+cdef inline float slam_chance(float fail, int cards) noexcept nogil:
+    """About how likely a hand is to be played to the last card.
+
+    As if each card were valid for itself, and as often as the others.
+    """
+    cdef float result = 1
+    cdef float each = powf(min(fail, <float>0.999), <float>1.0 / max(cards, 1))
+    cdef float none = 1
+    cdef int _
+    for _ in range(cards):
+        none *= each
+        result *= 1 - none
+    return result
+
+
+# Terms: what the policy looks at. Those of a move times their weights are what it is worth.
+
+cdef void more_terms(
+    const Knowledge* knowledge, const Table* table, Prospects* prospects, bint golden, float* terms
+) noexcept nogil:
+    """Of going on; to stop has none."""
+    cdef int seat = prospects.seat
+    cdef int cards = popcount(table.hands[seat])
+    cdef bint nine = table.powers[seat] and knowledge.nines >> (table.powers[seat] - 1) & 1
+    cdef bint chance = prospects.chances >> seat & 1
+    cdef float others = popcount(table.inside & ~(1 << seat))
+    cdef float fail = fail_chance(table.hands[seat], prospects.colours, golden, nine)
+    cdef float banked = share_of(knowledge, prospects, prospects.at_stake, chance)
+    cdef float slope = share_of(knowledge, prospects, prospects.at_stake + 2, chance) - banked
+    cdef float lost = share_of(knowledge, prospects, 0, chance)
+    if chance:
+        lost = max(lost, share_of(knowledge, prospects, prospects.at_stake, False))
+    lost -= banked
+    terms[0] = 1
+    terms[1] = chance
+    terms[2] = cards
+    terms[3] = fail
+    terms[4] = fail * chance
+    terms[5] = fail * lost
+    terms[6] = fail * lost * chance
+    terms[7] = slam_chance(fail, cards) * (1 - banked)
+    terms[8] = slope
+    terms[9] = slope * cards
+    terms[10] = others
+    terms[11] = slope * others
+    terms[12] = fail * cards
+    terms[13] = banked
+    terms[14] = banked * banked
+
+
+cdef void save_terms(
+    const Knowledge* knowledge, const Table* table, Prospects* prospects, float* terms
+) noexcept nogil:
+    """Of the Last Chance; a crash has none."""
+    cdef int cards = popcount(table.hands[prospects.seat])
+    terms[0] = 1
+    terms[1] = share_of(knowledge, prospects, prospects.at_stake, False) - share_of(
+        knowledge, prospects, 0, True
+    )
+    terms[2] = cards
+    terms[3] = cards * cards
+    terms[4] = popcount(table.inside & ~(1 << prospects.seat))
+
+
+cdef void play_terms(
+    const Knowledge* knowledge,
+    const Table* table,
+    Prospects* prospects,
+    const uint32_t* moves,
+    int count,
+    float[MOST_TERMS]* all_terms,
+) noexcept nogil:
+    """Of plays, and of passing an extra play."""
+    cdef int seat = prospects.seat
+    cdef int cards = popcount(table.hands[seat])
+    cdef bint chance = prospects.chances >> seat & 1
+    cdef uint64_t card
+    cdef float lost, fail, best
+    cdef float* terms
+    cdef int i, j
+    lost = share_of(knowledge, prospects, prospects.at_stake, chance) - share_of(
+        knowledge, prospects, 0, chance
+    )
+    for i in range(count):
+        terms = all_terms[i]
+        memset(terms, 0, PLAY_TERMS * sizeof(float))
+        card = 0
+        if moves[i] == PASS:
+            terms[0] = 1
+        else:
+            card = bit(moves[i])
+            terms[1] = knowledge.stars[moves[i] % VALUES]
+        fail = fail_chance(
+            table.hands[seat] & ~card,
+            prospects.colours,
+            table.golden or (card & knowledge.golden_cards) != 0,
+            (card & knowledge.nines) != 0,
+        )
+        terms[2] = fail
+        terms[3] = fail * chance
+        terms[4] = fail * cards
+        terms[5] = fail * (0 if chance else lost)
+        terms[6] = terms[1] * cards
+        if card & knowledge.extra_cards:
+            best = 0
+            for j in range(count):
+                if j != i and moves[j] != PASS:
+                    best = max(best, knowledge.stars[moves[j] % VALUES])
+            terms[7] = 1
+            terms[8] = best
+        elif card & knowledge.reserve_cards:
+            terms[9] = 1
+        elif card & knowledge.nines:
+            terms[10] = 1
+        elif card & knowledge.swap_cards:
+            terms[11] = 1
+        elif card & knowledge.golden_cards:
+            terms[12] = 1
+
+
+cdef void turn_terms(
+    const Knowledge* knowledge,
+    const Table* table,
+    Prospects* prospects,
+    uint32_t move,
+    float* terms,
+) noexcept nogil:
+    """Of turning a die: what it lets the seat play, and others."""
+    cdef uint8_t[DICE] dice
+    cdef uint64_t valid, cards
+    cdef uint64_t unseen = bit(CARDS) - 1
+    cdef int die, level, seat
+    usable_dice(table, prospects.seat, dice)
+    if move != PASS:
+        die = (move - TURN) // 2
+        if dice[die]:
+            dice[die] = turned_value(dice[die], (move - TURN) % 2)
+    valid = valid_cards(dice)
+    cards = table.hands[prospects.seat] & valid
+    for seat in range(knowledge.seats):
+        unseen &= ~table.played[seat]
+    unseen &= ~table.hands[prospects.seat]
+    terms[0] = cards == 0
+    terms[1] = 0
+    for level in range(knowledge.levels):
+        if cards & knowledge.level_cards[level]:
+            terms[1] = knowledge.level_stars[level]
+            break
+    terms[2] = popcount(cards)
+    terms[3] = popcount(unseen & valid) if table.inside & ~(1 << prospects.seat) else 0
+    terms[4] = move == PASS
+
+
+cdef void exchange_terms(uint32_t move, float* terms) noexcept nogil:
+    """Of a swap or redraw: the values of the two cards given; to pass has none."""
+    cdef int pair, low, high
+    memset(terms, 0, EXCHANGE_TERMS * sizeof(float))
+    if move != PASS:
+        pair = (move - SWAP) % PAIRS
+        high = <int>((1 + sqrtf(1 + 8 * pair)) / 2)
+        low = pair - high * (high - 1) // 2
+        terms[VALUES] = 1
+        terms[low % VALUES] += 1
+        terms[high % VALUES] += 1
+
+
+cdef inline float sum_up(const float* terms, const float* weights, int count) noexcept nogil:
+    cdef float result = 0
+    cdef int i
+    for i in range(count):
+        result += terms[i] * weights[i]
+    return result
+
+
+cdef float gain_of_more(
+    const Knowledge* knowledge, const Table* table, Prospects* prospects, bint golden
+) noexcept nogil:
+    """What going on is worth more than to stop."""
+    cdef float[MOST_TERMS] terms
+    more_terms(knowledge, table, prospects, golden, terms)
+    if terms[13] > <float>0.98:  # to stop wins: the sum is not that exact
+        return -1
+    return sum_up(terms, knowledge.weights.more, MORE_TERMS)
+
+
+cdef int terms_of(
+    const Knowledge* knowledge,
+    const Table* table,
+    int seat,
+    const uint32_t* moves,
+    int count,
+    float[MOST_TERMS]* terms,
+) noexcept nogil:
+    """The terms of each move; returns how many. For the script that fits their weights."""
+    cdef Prospects prospects
+    cdef int i
+    see_prospects(knowledge, table, seat, &prospects)
+    memset(terms, 0, count * sizeof(terms[0]))
+    if table.phase == PLAY or table.phase == EXTRA:
+        if moves[0] == CRASH:
+            save_terms(knowledge, table, &prospects, terms[1])
+            return SAVE_TERMS
+        play_terms(knowledge, table, &prospects, moves, count, terms)
+        return PLAY_TERMS
+    if table.phase == STOP:
+        more_terms(knowledge, table, &prospects, table.golden, terms[1])
+        return MORE_TERMS
+    if table.phase == NINES:
+        for i in range(count):
+            turn_terms(knowledge, table, &prospects, moves[i], terms[i])
+        return TURN_TERMS
+    if moves[count - 1] >= SWAP:
+        for i in range(count):
+            exchange_terms(moves[i], terms[i])
+        return EXCHANGE_TERMS
+    if knowledge.golden_cards >> (table.powers[seat] - 1) & 1:
+        golden_terms(knowledge, table, &prospects, terms[1])
+        return GOLDEN_TERMS
+    return 0
+
+
+cdef void golden_terms(
+    const Knowledge* knowledge, const Table* table, Prospects* prospects, float* terms
+) noexcept nogil:
+    """Of adding the golden die: it helps who goes on."""
+    terms[0] = 1
+    terms[1] = max(<float>-0.1, gain_of_more(knowledge, table, prospects, True))
+
+
+# The rule-based player, in stars. Its weights are set by hand.
+
+cdef float[COLOURS + 1][VALUES] SINGLE  # by number of dice and value: how often a card is valid
+
+cdef void fill_single() noexcept:
+    cdef int dice, index, i
+    cdef int count
+    memset(SINGLE, 0, sizeof(SINGLE))
+    for dice in range(1, COLOURS + 1):
+        for index in range(VALUES):
+            count = 0
+            for i in range(words(dice)):
+                count += popcount(ROLLS[STARTS[dice][0] + index * words(dice) + i])
+            SINGLE[dice][index] = count / <float>ROLL_COUNTS[dice]
+
+fill_single()
+
+
+cdef float rule_of_more(
+    const Knowledge* knowledge, const Table* table, Prospects* prospects, bint golden
+) noexcept nogil:
+    """What going on is worth more than to stop: stars to gain against those at risk."""
+    cdef int seat = prospects.seat
+    cdef bint nine = table.powers[seat] and knowledge.nines >> (table.powers[seat] - 1) & 1
+    cdef Outlook outlook
+    cdef float at_risk = prospects.at_stake
+    cdef float own = prospects.totals[seat] + prospects.at_stake
+    cdef float ahead = -1e9
+    cdef float banked = -1e9
+    cdef int other
+    look_ahead(knowledge, table.hands[seat], prospects.colours, golden, nine, &outlook)
+    if popcount(table.hands[seat]) == 1 and outlook.fail < <float>0.5:
+        return 1
+    for other in range(knowledge.seats):
+        if other != seat:
+            ahead = max(ahead, prospects.totals[other])
+            if not table.inside >> other & 1:
+                banked = max(banked, prospects.totals[other])
+    if banked > knowledge.target - <float>0.01 and own < banked:
+        return 1  # to stop is to lose
+    if own > knowledge.target - <float>0.01 and own > ahead:
+        return -1  # and here to win
+    if prospects.chances >> seat & 1:
+        at_risk = min(at_risk, <float>RULE_CHANCE)
+    # Races when behind: the more so the nearer the end is.
+    if ahead > own:
+        at_risk *= max(
+            <float>0.5, 1 - (ahead - own) / (1 + max(<float>9, knowledge.target - ahead))
+        )
+    return outlook.stars - outlook.fail * at_risk
+
+
+cdef void weigh_plays_by_rules(
+    const Knowledge* knowledge,
+    const Table* table,
+    Prospects* prospects,
+    const uint32_t* moves,
+    int count,
+    float* values,
+) noexcept nogil:
+    """Weigh plays in stars: a card's own, and what the rest of the hand can expect and risks."""
+    cdef int cards = popcount(table.hands[prospects.seat])
+    cdef uint64_t card
+    cdef float stars, best, risk
+    cdef int i, j
+    cdef Outlook outlook
+    if moves[0] == CRASH:
+        values[0] = RULE_CHANCE
+        values[1] = prospects.at_stake + <float>0.5 * max(0, cards - 4)
+        return
+    for i in range(count):
+        card = 0 if moves[i] == PASS else bit(moves[i])
+        stars = 0 if moves[i] == PASS else knowledge.stars[moves[i] % VALUES]
+        look_ahead(
+            knowledge,
+            table.hands[prospects.seat] & ~card,
+            prospects.colours,
+            table.golden or (card & knowledge.golden_cards) != 0,
+            (card & knowledge.nines) != 0,
+            &outlook,
+        )
+        risk = outlook.fail * (prospects.at_stake + stars + 3)
+        if prospects.chances >> prospects.seat & 1:
+            risk *= <float>0.7
+        values[i] = stars + <float>0.5 * outlook.stars - risk
+        if card and cards == 1:
+            values[i] = 100  # wins
+        elif card & knowledge.extra_cards:
+            best = 0
+            for j in range(count):
+                if j != i and moves[j] != PASS:
+                    best = max(best, knowledge.stars[moves[j] % VALUES])
+            values[i] += <float>0.8 * best
+        elif card & knowledge.reserve_cards:
+            values[i] += 1
+        elif card & knowledge.nines:
+            values[i] += <float>0.5
+        elif card & knowledge.swap_cards:
+            values[i] += <float>0.3
+        elif card & knowledge.golden_cards:
+            values[i] += <float>0.5
+
+
+cdef float rule_of_turn(
+    const Knowledge* knowledge, const Table* table, Prospects* prospects, uint32_t move
+) noexcept nogil:
+    """The stars of the best card that a turned die lets the seat play."""
+    cdef float[MOST_TERMS] terms
+    turn_terms(knowledge, table, prospects, move, terms)
+    if terms[0]:
+        return -prospects.at_stake - 3
+    return terms[1] + <float>0.1 * terms[2]
+
+
+cdef float rule_of_exchange(
+    const Knowledge* knowledge, Prospects* prospects, uint32_t move
+) noexcept nogil:
+    """What the cards given in a swap or redraw are worth in hand, against mean cards."""
+    cdef float[MOST_TERMS] terms
+    cdef float result = 0
+    cdef int index
+    cdef int dice = popcount(prospects.colours)
+    exchange_terms(move, terms)
+    for index in range(VALUES):
+        result += (terms[VALUES] * 2 / VALUES - terms[index]) * SINGLE[dice][index] * (
+            knowledge.stars[index] + 3
+        )
+    return result
+
+
+cdef void weigh_by_rules(
+    const Knowledge* knowledge,
+    const Table* table,
+    Prospects* prospects,
+    const uint32_t* moves,
+    int count,
+    float* values,
+) noexcept nogil:
+    cdef int i
+    if table.phase == PLAY or table.phase == EXTRA:
+        weigh_plays_by_rules(knowledge, table, prospects, moves, count, values)
+        return
+    values[0] = 0
+    if table.phase == STOP:
+        values[1] = rule_of_more(knowledge, table, prospects, table.golden)
+    elif table.phase == NINES:
+        for i in range(count):
+            values[i] = rule_of_turn(knowledge, table, prospects, moves[i])
+    elif moves[count - 1] >= SWAP:
+        for i in range(count):
+            values[i] = rule_of_exchange(knowledge, prospects, moves[i])
+    elif knowledge.golden_cards >> (table.powers[prospects.seat] - 1) & 1:
+        values[1] = rule_of_more(knowledge, table, prospects, True)
+    else:
+        values[1] = 1  # a reservation never harms
+
+
+# Moves.
+
+cdef void weigh(
+    const Knowledge* knowledge,
+    const Table* table,
+    int seat,
+    const uint32_t* moves,
+    int count,
+    float* values,
+) noexcept nogil:
+    """Say what the moves of a seat are worth, in win shares on any offset.
+
+    Only the seat's own hand and what is public is looked at.
+    """
+    cdef const Weights* weights = &knowledge.weights
+    cdef Prospects prospects
+    cdef float[MOST_TERMS] terms
+    cdef int i
+    if count == 1:
+        values[0] = 0
+        return
+    see_prospects(knowledge, table, seat, &prospects)
+    if knowledge.by_rules:
+        weigh_by_rules(knowledge, table, &prospects, moves, count, values)
+    elif table.phase == PLAY or table.phase == EXTRA:
+        if moves[0] == CRASH:
+            values[0] = 0
+            save_terms(knowledge, table, &prospects, terms)
+            values[1] = sum_up(terms, weights.save, SAVE_TERMS)
+        else:
+            weigh_plays(knowledge, table, &prospects, moves, count, values)
+    elif table.phase == STOP:
+        values[0] = 0
+        values[1] = gain_of_more(knowledge, table, &prospects, table.golden)
+    elif table.phase == NINES:
+        for i in range(count):
+            turn_terms(knowledge, table, &prospects, moves[i], terms)
+            values[i] = sum_up(terms, weights.turn, TURN_TERMS)
+    elif moves[count - 1] >= SWAP:
+        for i in range(count):
+            exchange_terms(moves[i], terms)
+            values[i] = sum_up(terms, weights.exchange, EXCHANGE_TERMS)
+    elif knowledge.golden_cards >> (table.powers[seat] - 1) & 1:
+        values[0] = 0
+        golden_terms(knowledge, table, &prospects, terms)
+        values[1] = sum_up(terms, weights.golden, GOLDEN_TERMS)
+    else:
+        values[0] = 0
+        values[1] = <float>0.01  # a reservation never harms
+
+
+cdef void weigh_plays(
+    const Knowledge* knowledge,
+    const Table* table,
+    Prospects* prospects,
+    const uint32_t* moves,
+    int count,
+    float* values,
+) noexcept nogil:
+    cdef float[MAX_HAND + 1][MOST_TERMS] terms
+    cdef int i
+    if popcount(table.hands[prospects.seat]) == 1:
+        for i in range(count):
+            values[i] = moves[i] != PASS  # wins
+        return
+    play_terms(knowledge, table, prospects, moves, count, terms)
+    for i in range(count):
+        values[i] = sum_up(terms[i], knowledge.weights.play, PLAY_TERMS)
+
+
+cdef uint32_t choose(
+    const Knowledge* knowledge, const Table* table, int seat, const uint32_t* moves, int count
+) noexcept nogil:
+    """The move that is worth most."""
+    cdef float[512] values
+    cdef int best = 0
+    cdef int i
+    if count == 1:
+        return moves[0]
+    weigh(knowledge, table, seat, moves, count, values)
+    for i in range(1, count):
+        if values[i] > values[best]:
+            best = i
+    return moves[best]

@@ -35,7 +35,13 @@ from aleator.search.limits import parse_duration
 from aleator.search.position import pick_seed
 from aleator.service import convert
 from aleator.service.cli.play import Opponent, PersonLeft, Play
-from aleator.service.cli.report import candidates_report, games_report, match_report, show
+from aleator.service.cli.report import (
+    calibration_report,
+    candidates_report,
+    games_report,
+    match_report,
+    show,
+)
 from aleator.service.cli.think import think
 from aleator.service.drawing.rendering import find_drawing
 from aleator.service.settings import Settings, usable_cores
@@ -93,6 +99,9 @@ Players = Annotated[
 ]
 
 
+Workers = Annotated[
+    int | None, typer.Option(help="Processes that play. Default: as many as there are cores.")
+]
 GameOptions = Annotated[
     list[str] | None,
     typer.Option(
@@ -262,10 +271,7 @@ def match(
     elo1: Annotated[
         float | None, typer.Option(help="or by this at least, in Elo points (needs --elo0).")
     ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(help="Processes that play. Default: as many as there are cores."),
-    ] = None,
+    workers: Workers = None,
     file: Annotated[
         Path | None,
         typer.Option(
@@ -323,6 +329,62 @@ def match(
         show(match_report(result))
     if result.partial:
         raise typer.Exit(INTERRUPTED)
+
+
+@app.command()
+def calibrate(
+    game: Annotated[str, typer.Argument(metavar="GAME", help="Id of the game, such as roygbiv.")],
+    pairs: Annotated[
+        int, typer.Option(help="Sets of games of each match: the same dice, exchanged seats.")
+    ] = 100,
+    seed: Seed = None,
+    workers: Workers = None,
+    folder: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Keep finished sets there; the same command later goes on. Needs --seed.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write the result there: search/strength/GAME.json of the sources."
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Measure how strong the levels are in a game, by matches among them.
+
+    This takes hours. Ctrl-C ends it without a result; with --folder it can go on later.
+    """
+    from aleator.search.calibration import calibrate as measure
+    from aleator.service.cli.contest import contest
+
+    if output and not output.parent.is_dir():
+        raise InvalidInput.at("output", f"is in a folder that there is not: {output.parent}")
+    result = contest(
+        Console(stderr=True),
+        lambda progress, stop: measure(
+            game,
+            pairs=pairs,
+            seed=seed,
+            workers=usable_cores() if workers is None else workers,
+            folder=folder,
+            progress=progress,
+            stop=stop,
+        ),
+    )
+    if result is None:
+        typer.echo("stopped before the end: no result", err=True)
+        raise typer.Exit(INTERRUPTED)
+    text = result.model_dump_json(indent=2)
+    if output:
+        output.write_text(text + "\n")
+    if json:
+        typer.echo(text)
+    else:
+        show(calibration_report(result))
 
 
 def _options(players: int | None, texts: Sequence[str] | None) -> dict[str, object]:

@@ -4,12 +4,15 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from typing import TypeVar
 
 from rich.console import Console
 from rich.status import Status
 
 from aleator.search import StopFlag
-from aleator.search.match import MatchResult, MatchStopped, Progress
+from aleator.search.match import MatchStopped, Progress
+
+Result = TypeVar("Result")
 
 REPORT_INTERVAL = 10.0
 """Seconds between two lines of progress where a line cannot be written over."""
@@ -47,11 +50,11 @@ class _Watcher:
 
 def contest(
     console: Console,
-    play: Callable[[Callable[[Progress], object], StopFlag], MatchResult],
-) -> MatchResult | None:
-    """Play a match; Ctrl-C ends it with the result so far, None if there is none yet.
+    play: Callable[[Callable[[Progress], object], StopFlag], Result],
+) -> Result | None:
+    """Play; Ctrl-C ends it with the result so far, None if there is none yet.
 
-    The match runs in a thread of its own, because Python hears of Ctrl-C only
+    The games run in a thread of their own, because Python hears of Ctrl-C only
     while its main thread runs Python code.
     """
     stop = StopFlag()

@@ -15,7 +15,13 @@ from rich.text import Text
 
 from aleator.search import Analysis, Candidate, Position
 from aleator.search.games import Codec
-from aleator.search.strength import elo_range
+from aleator.search.strength import (
+    ANCHOR_ELO,
+    Calibration,
+    RatedLevel,
+    RatedPlayer,
+    elo_range,
+)
 
 if TYPE_CHECKING:  # It loads scipy, which is slow.
     from aleator.search.match import MatchResult, TestResult
@@ -195,4 +201,28 @@ def _test_line(test: TestResult) -> Text:
     return Text(
         f"test of {test.elo0:+g} against {test.elo1:+g} Elo: {state}"
         f" (LLR {test.ratio:+.2f}, bound {test.bound:.2f})"
+    )
+
+
+def calibration_report(measured: Calibration) -> RenderableType:
+    """How strong the levels and the reference players of a game are, weakest first."""
+    rated: list[tuple[str, str, RatedLevel | RatedPlayer]] = [
+        *(
+            (f"level {number}", f"{level.simulations:,}", level)
+            for number, level in enumerate(measured.levels, 1)
+        ),
+        *((player.name, "", player) for player in measured.players),
+    ]
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("player", style="bold")
+    for header in ("simulations", "Elo", "95%"):
+        table.add_column(header, justify="right", no_wrap=True)
+    for name, simulations, rating in sorted(rated, key=lambda row: row[2].elo):
+        low, high = rating.interval
+        table.add_row(name, simulations, f"{rating.elo:.0f}", f"{low:.0f} to {high:.0f}")
+    games = sum(pairing.games for pairing in measured.pairings)
+    return Group(
+        Text(f"{measured.game}: {games:,} games, {measured.anchor} is {ANCHOR_ELO}"),
+        table,
+        Text(f"seed: {measured.seed}", style="dim"),
     )

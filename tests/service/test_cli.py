@@ -21,6 +21,7 @@ from typer.testing import CliRunner, Result
 
 from aleator.search import Analysis, Engine, Limits, Position, StopReason
 from aleator.search.games import game_ids
+from aleator.search.strength import Level
 from aleator.service.cli.app import app
 from aleator.service.cli.play import ERASE_SCROLLED, Opponent, Play
 from aleator.service.cli.think import think
@@ -133,6 +134,10 @@ def test_suggest_tells_programs_a_legal_move_and_repeats_itself(opening: str) ->
         (["match", "random", "deep-thought", "--pairs", "1"], ["bots[1]: "]),
         (["match", "random", "greedy", "--pairs", "0"], ["pairs: "]),
         (["match", "random"], ["bots: "]),
+        (["calibrate", "chess"], ["game: "]),
+        (["calibrate", "roygbiv", "--pairs", "0"], ["pairs: "]),
+        (["calibrate", "roygbiv", "--folder", "x"], ["seed: "]),
+        (["calibrate", "roygbiv", "--output", "/nowhere/x.json"], ["output: "]),
         (["match", "random", "greedy", "--workers", "0"], ["workers: "]),
         (["match", "random", "greedy", "--elo0", "5"], ["elo1: "]),
         (["match", "random", "greedy", "--plot", "x.txt"], ["plot: "]),
@@ -470,6 +475,25 @@ def test_a_match_is_drawn(bots: list[str], tmp_path: Path) -> None:
     assert "win share, %" in texts
     assert any("random" in text for text in texts if text)
     assert drawn[2].startswith(b"\x89PNG")
+
+
+def test_a_calibration_is_shown_and_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    levels = (Level(2, 0.2), Level(None, 0.0))
+    monkeypatch.setattr(strength, "LEVELS", levels)
+    monkeypatch.setattr(calibration, "LEVELS", levels)
+    monkeypatch.setattr(calibration, "TOP_SIMULATIONS", 10)
+    file = tmp_path / "roygbiv.json"
+    arguments = ["calibrate", "roygbiv", "--pairs", "1", "--seed", "1", "--workers", "1"]
+    result = run(*arguments, "--output", str(file))
+    written = json.loads(file.read_text())
+    assert json.loads(run(*arguments, "--json").stdout) == written
+    lines = result.stdout.splitlines()
+    assert lines[0] == "roygbiv: 10 games, greedy is 1000"
+    rows = {line.split("  ")[1].strip(): line.split()[-4] for line in lines[4:8]}
+    assert rows.keys() == {"random", "greedy", "level 1", "level 2"}
+    assert rows["level 2"] == f"{written['levels'][1]['elo']:.0f}"
 
 
 def test_a_match_keeps_its_sets_in_a_file(tmp_path: Path) -> None:

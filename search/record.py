@@ -11,6 +11,7 @@ one ply where they choose at once. Players are named by seat. A game that was le
 scores and no win shares.
 """
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -18,6 +19,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from aleator.search.errors import InvalidInput, shorten
+from aleator.search.games.base import read_model
 from aleator.search.position import Move, Position
 
 
@@ -84,3 +86,32 @@ class GameRecord(BaseModel):
                 stream.write(line)
         except OSError as error:
             raise InvalidInput.at("record", f"{error.strerror}: {shorten(str(file), 80)}") from None
+
+
+def read_games(file: Path) -> list[GameRecord]:
+    """Read a file of games.
+
+    Raises
+    ------
+    InvalidInput
+        With paths such as ``file`` and ``line 2.plies[3].position``.
+    """
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise InvalidInput.at("file", f"{error.strerror}: {shorten(str(file), 80)}") from None
+    except UnicodeDecodeError:
+        raise InvalidInput.at("file", "is no text") from None
+    games = [_read_game(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    if not games:
+        raise InvalidInput.at("file", "holds no game")
+    return games
+
+
+def _read_game(number: int, line: str) -> GameRecord:
+    try:
+        return read_model(GameRecord, json.loads(line))
+    except InvalidInput as error:
+        raise error.under(f"line {number}") from None
+    except ValueError:
+        raise InvalidInput.at(f"line {number}", "is not JSON") from None

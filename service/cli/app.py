@@ -33,13 +33,17 @@ from aleator.search.games import codec_class, game_ids
 from aleator.search.games.base import parse_option, read_model
 from aleator.search.limits import parse_duration
 from aleator.search.position import pick_seed
+from aleator.search.record import read_games
+from aleator.search.review import MoveReview, review_game, sum_up
 from aleator.service import convert
 from aleator.service.cli.play import Opponent, PersonLeft, Play
+from aleator.service.cli.plot import check_plot, match_plot, review_plot
 from aleator.service.cli.report import (
     calibration_report,
     candidates_report,
     games_report,
     match_report,
+    review_report,
     show,
 )
 from aleator.service.cli.think import think
@@ -49,6 +53,7 @@ from aleator.v1.game_service_pb2 import ListGamesResponse
 
 WRONG_INPUT = 2
 INTERRUPTED = 130
+REVIEW_SIMULATIONS = 10_000
 LEVEL_PACE = 0.25
 """Seconds for a move of a bot whose level needs less time than it has."""
 
@@ -101,6 +106,10 @@ Players = Annotated[
 
 Workers = Annotated[
     int | None, typer.Option(help="Processes that play. Default: as many as there are cores.")
+]
+Record = Annotated[
+    Path | None,
+    typer.Option(metavar="FILE", help="Append what is played to this file, for `review`."),
 ]
 GameOptions = Annotated[
     list[str] | None,
@@ -224,6 +233,7 @@ def play(
     level: Level = None,
     elo: Elo = None,
     seed: Seed = None,
+    record: Record = None,
 ) -> None:
     """Play a game in this terminal, people and the engine in any seats."""
     if watch and seat:
@@ -240,10 +250,13 @@ def play(
     pace = min(seconds, LEVEL_PACE) if in_haste else seconds
     opponent = Opponent(Engine(), Limits(time=seconds), strength, pace)
     console = Console()
+    game_played = Play(console, drawing, position, people, opponent, chance)
     try:
-        Play(console, drawing, position, people, opponent, chance).run()
+        game_played.run()
     except PersonLeft:
         console.print("You left the game.")
+    if record:
+        game_played.record.append_to(record)
 
 
 @app.command()
@@ -278,9 +291,7 @@ def match(
             metavar="FILE", help="Keep finished sets there; the same command later goes on."
         ),
     ] = None,
-    record: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Append the games to this file.")
-    ] = None,
+    record: Record = None,
     plot: Annotated[
         Path | None,
         typer.Option(metavar="FILE", help="Draw the result, as .svg or .png; needs matplotlib."),
@@ -298,8 +309,6 @@ def match(
 
     options = _options(players, option)
     if plot:
-        from aleator.service.cli.plot import check_plot, match_plot
-
         check_plot(plot)
     result = contest(
         Console(stderr=True),
@@ -385,6 +394,66 @@ def calibrate(
         typer.echo(text)
     else:
         show(calibration_report(result))
+
+
+@app.command()
+def review(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Games that `play` or `match` recorded.")
+    ],
+    game: Annotated[
+        int, typer.Option(metavar="NUMBER", help="Which game of the file, from 1.")
+    ] = 1,
+    time: Annotated[
+        str | None, typer.Option(metavar="DURATION", help="Time of each search at most.")
+    ] = None,
+    simulations: Annotated[
+        int | None,
+        typer.Option(help="Simulations of each search at most. Default: 10,000 without a time."),
+    ] = None,
+    threads: Annotated[int, typer.Option(help="Threads to search with.")] = 1,
+    seed: Seed = None,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Draw it, as .svg or .png; needs matplotlib."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Tell what each move of a recorded game cost, in share of the win.
+
+    Each move is judged by what its player could know. One search finds the best
+    move, a second compares it with the move played. Ctrl-C ends the review with
+    what it has.
+    """
+    if plot:
+        check_plot(plot)
+    if time is None and simulations is None:
+        simulations = REVIEW_SIMULATIONS
+    limits = Limits(None if time is None else parse_duration(time), simulations, threads)
+    games = read_games(file)
+    if not 1 <= game <= len(games):
+        raise InvalidInput.at("game", f"must be 1..{len(games)}, not {game}")
+    record = games[game - 1]
+    reviews: list[MoveReview] = []
+    all_moves = sum(len(ply.moves) for ply in record.plies)
+    interrupted = False
+    with Console(stderr=True).status("") as status:
+        try:
+            for reviewed in review_game(record, Engine(), limits, pick_seed(seed)):
+                reviews.append(reviewed)
+                status.update(f"{len(reviews)} of {all_moves} moves; Ctrl-C ends it")
+        except KeyboardInterrupt:
+            interrupted = True
+    if plot:
+        review_plot(record, reviews, plot)
+    if json:
+        moves = [asdict(move) | {"grade": move.grade} for move in reviews]
+        seats = [asdict(seat) for seat in sum_up(record, reviews)]
+        typer.echo(dumps({"game": record.game, "moves": moves, "seats": seats}))
+    else:
+        show(review_report(record, reviews))
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
 
 
 def _options(players: int | None, texts: Sequence[str] | None) -> dict[str, object]:

@@ -21,6 +21,7 @@ from rich.text import Text
 from aleator.search import Analysis, Engine, Limits, Move, Position, StopReason, Strength
 from aleator.search.errors import InvalidInput
 from aleator.search.games import GameEvent
+from aleator.search.record import GameRecord, Ply
 from aleator.service.cli.report import percent
 from aleator.service.cli.think import think
 from aleator.service.drawing import Drawing, Scene
@@ -106,6 +107,7 @@ class Play:
         # last move.
         self._news: dict[int | None, list[News]] = {person: [] for person in self.people or (None,)}
         self._thoughts: dict[int, Text] = {}
+        self._plies: list[Ply] = []
         # What every move takes where some are hidden: as long as the longest search so far.
         self._pace = opponent.pace
 
@@ -125,12 +127,25 @@ class Play:
                     news.clear()
             moved = moves
             before = self.position
+            self._plies.append(Ply.of(before, moves))
             self.position, events = before.apply(moves, seed=self.chance.getrandbits(64))
             for person, news in self._news.items():
                 view = before if person is None else before.observe(person)
                 news.extend(News(event, view) for event in events)
         self._show_end()
         self.console.print(self._result())
+
+    @property
+    def record(self) -> GameRecord:
+        """What was played so far."""
+        return GameRecord(
+            game=self.position.game,
+            options=self.position.options,
+            players=tuple(self.names),
+            plies=tuple(self._plies),
+            scores=self.position.scores if self.position.finished else None,
+            win_shares=self.position.win_shares,
+        )
 
     def _choose(self) -> dict[int, Move]:
         """The moves of all seats to act; people are asked one after another."""

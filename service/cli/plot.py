@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from aleator.search.errors import InvalidInput
+from aleator.search.review import SIGNIFICANT
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from aleator.search.match import MatchResult
+    from aleator.search.record import GameRecord
+    from aleator.search.review import MoveReview
 
 SIZE = (8, 4.5)
 """Inches."""
@@ -75,4 +79,33 @@ def match_plot(result: MatchResult, file: Path) -> None:
         xlim=(1, max(2, result.pairs)),
     )
     axes.legend(frameon=False)
+    save(figure, file)
+
+
+def review_plot(record: GameRecord, moves: Sequence[MoveReview], file: Path) -> None:
+    """Draw how the game went for each seat, and what its moves cost."""
+    figure = new_figure()
+    upper, lower = figure.subplots(2, sharex=True)
+    for seat, player in enumerate(record.players):
+        own = [move for move in moves if move.seat == seat]
+        known = [move for move in own if move.win_share is not None]
+        (line,) = upper.plot(
+            [move.ply for move in known],
+            [100 * (move.win_share or 0) for move in known],
+            label=f"seat {seat}: {player}",
+        )
+        costly = [move for move in own if move.error]
+        lower.errorbar(
+            [move.ply for move in costly],
+            [100 * move.loss for move in costly],
+            [100 * SIGNIFICANT * move.error for move in costly],
+            fmt="o",
+            markersize=3,
+            linewidth=1,
+            color=line.get_color(),
+        )
+    upper.set(title=record.game, ylabel="win share, %", ylim=(0, 100))
+    upper.legend(frameon=False)
+    lower.axhline(0, color="0.6", linewidth=1)
+    lower.set(xlabel="ply", ylabel="loss, % of the win")
     save(figure, file)

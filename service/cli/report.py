@@ -15,6 +15,8 @@ from rich.text import Text
 
 from aleator.search import Analysis, Candidate, Position
 from aleator.search.games import Codec
+from aleator.search.record import GameRecord
+from aleator.search.review import MoveReview, sum_up
 from aleator.search.strength import (
     ANCHOR_ELO,
     Calibration,
@@ -226,3 +228,49 @@ def calibration_report(measured: Calibration) -> RenderableType:
         table,
         Text(f"seed: {measured.seed}", style="dim"),
     )
+
+
+def review_report(record: GameRecord, moves: Sequence[MoveReview]) -> RenderableType:
+    """What the moves of a game cost, and how each seat played."""
+    table = Table(box=box.SIMPLE_HEAD)
+    for header in ("ply", "seat"):
+        table.add_column(header, justify="right")
+    for header in ("played", "best"):
+        table.add_column(header, style="bold", overflow="fold")
+    for header in ("win share", "loss", "± error"):
+        table.add_column(header, justify="right", no_wrap=True)
+    table.add_column("")
+    for move in moves:
+        costs = move.played != move.best
+        table.add_row(
+            str(move.ply),
+            str(move.seat),
+            move.played,
+            move.best if costs else "",
+            "" if move.win_share is None else percent(move.win_share),
+            percent(move.loss) if costs else "",
+            percent(move.error) if costs else "",
+            Text(move.grade or ("forced" if move.choices == 1 else ""), style="yellow"),
+        )
+    summary = Table(box=box.SIMPLE_HEAD)
+    summary.add_column("seat", justify="right")
+    summary.add_column("player", style="bold", overflow="fold")
+    for header in ("choices", "best", "mean loss", "± error"):
+        summary.add_column(header, justify="right")
+    summary.add_column("")
+    for seat in sum_up(record, moves):
+        summary.add_row(
+            str(seat.seat),
+            seat.player,
+            str(seat.moves),
+            str(seat.best),
+            f"{100 * seat.mean_loss:.2f}%",
+            f"{100 * seat.error:.2f}%",
+            ", ".join(_counted(count, word) for word, count in seat.grades.items() if count),
+        )
+    return Group(Text(f"{record.game}: " + " against ".join(record.players)), table, summary)
+
+
+def _counted(count: int, word: str) -> str:
+    plural = word.removesuffix("y") + "ies" if word.endswith("y") else f"{word}s"
+    return f"{count} {word if count == 1 else plural}"

@@ -19,7 +19,15 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 from typer.testing import CliRunner, Result
 
-from aleator.search import Analysis, Engine, Limits, Position, StopReason
+from aleator.search import (
+    Analysis,
+    Engine,
+    Limits,
+    Position,
+    StopReason,
+    calibration,
+    strength,
+)
 from aleator.search.games import game_ids
 from aleator.search.strength import Level
 from aleator.service.cli.app import app
@@ -39,6 +47,14 @@ def run(*arguments: str) -> Result:
 @pytest.fixture
 def opening() -> str:
     return Position.create("roygbiv", seed=1).notation
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A pair of games in a file."""
+    file = tmp_path_factory.mktemp("games") / "games.jsonl"
+    assert run(*MATCH, "--pairs", "1", "--seed", "3", "--record", str(file)).exit_code == 0
+    return file
 
 
 def test_games_lists_roygbiv() -> None:
@@ -135,6 +151,10 @@ def test_suggest_tells_programs_a_legal_move_and_repeats_itself(opening: str) ->
         (["match", "random", "greedy", "--pairs", "0"], ["pairs: "]),
         (["match", "random"], ["bots: "]),
         (["calibrate", "chess"], ["game: "]),
+        (["review", "/nowhere/x"], ["file: "]),
+        (["review", "RECORD", "--game", "3"], ["game: "]),
+        (["review", "RECORD", "--time", "5"], ["time: "]),
+        (["review", "RECORD", "--plot", "x"], ["plot: "]),
         (["calibrate", "roygbiv", "--pairs", "0"], ["pairs: "]),
         (["calibrate", "roygbiv", "--folder", "x"], ["seed: "]),
         (["calibrate", "roygbiv", "--output", "/nowhere/x.json"], ["output: "]),
@@ -146,9 +166,10 @@ def test_suggest_tells_programs_a_legal_move_and_repeats_itself(opening: str) ->
     ],
 )
 def test_wrong_input_is_told_line_by_line(
-    arguments: list[str], fields: list[str], opening: str
+    arguments: list[str], fields: list[str], opening: str, recorded: Path
 ) -> None:
-    result = run(*(opening if argument == "OPENING" else argument for argument in arguments))
+    stand_ins = {"OPENING": opening, "RECORD": str(recorded)}
+    result = run(*(stand_ins.get(argument, argument) for argument in arguments))
     assert result.exit_code == 2
     lines = result.stderr.splitlines()
     assert len(lines) == len(fields)
@@ -490,10 +511,54 @@ def test_a_calibration_is_shown_and_written(
     written = json.loads(file.read_text())
     assert json.loads(run(*arguments, "--json").stdout) == written
     lines = result.stdout.splitlines()
-    assert lines[0] == "roygbiv: 10 games, greedy is 1000"
+    assert lines[0] == "roygbiv: 8 games, greedy is 1000"
     rows = {line.split("  ")[1].strip(): line.split()[-4] for line in lines[4:8]}
     assert rows.keys() == {"random", "greedy", "level 1", "level 2"}
     assert rows["level 2"] == f"{written['levels'][1]['elo']:.0f}"
+
+
+def test_a_review(recorded: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "review.svg"
+    arguments = ["review", str(recorded), "--simulations", "100", "--seed", "1"]
+    lines = run(*arguments, "--plot", str(picture)).stdout.splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    told = json.loads(run(*arguments, "--json").stdout)
+    assert lines[0].removeprefix("roygbiv: ") in {"random against greedy", "greedy against random"}
+    assert len(told["moves"]) == 48
+    rows = [line.split() for line in lines[4:52]]
+    assert [row[:3] for row in rows] == [
+        [str(move["ply"]), str(move["seat"]), move["played"]] for move in told["moves"]
+    ]
+    assert [row[-1] for row in rows if row[-1].isalpha() and row[-1] != "forced"] == [
+        move["grade"] for move in told["moves"] if move["grade"]
+    ]
+    blind, greedy = sorted(told["seats"], key=lambda seat: str(seat["player"]), reverse=True)
+    assert blind["mean_loss"] > greedy["mean_loss"]
+    assert ET.fromstring(picture.read_bytes()).tag == f"{SVG}svg"
+    other = run(*arguments, "--game", "2").stdout.splitlines()[0]
+    assert {other, lines[0]} == {
+        "roygbiv: random against greedy",
+        "roygbiv: greedy against random",
+    }
+
+
+def test_a_game_with_a_person_can_be_reviewed(tmp_path: Path) -> None:
+    file = tmp_path / "game.jsonl"
+    command = [sys.executable, "-m", "aleator.service.cli", "play", "roygbiv", "--seed", "3"]
+    subprocess.run(
+        [*command, "--time", "10ms", "--record", str(file)],
+        input="".join(f"{value} d4\n" for value in range(1, 8)) + "quit\n",
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
+    record = json.loads(file.read_text())
+    assert record["players"] == ["You", "Bot"]
+    assert "scores" not in record
+    own = [ply["moves"]["0"] for ply in record["plies"] if "0" in ply["moves"]]
+    assert own[0].endswith("@d4")
+    assert run("review", str(file), "--simulations", "100").exit_code == 0
 
 
 def test_a_match_keeps_its_sets_in_a_file(tmp_path: Path) -> None:

@@ -547,7 +547,7 @@ def test_a_game_with_a_person_can_be_reviewed(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "aleator.service.cli", "play", "roygbiv", "--seed", "3"]
     subprocess.run(
         [*command, "--time", "10ms", "--record", str(file)],
-        input="".join(f"{value} d4\n" for value in range(1, 8)) + "quit\n",
+        input="".join(f"{value} a1\n" for value in range(1, 8)) + "quit\n",
         capture_output=True,
         text=True,
         timeout=30,
@@ -557,7 +557,7 @@ def test_a_game_with_a_person_can_be_reviewed(tmp_path: Path) -> None:
     assert record["players"] == ["You", "Bot"]
     assert "scores" not in record
     own = [ply["moves"]["0"] for ply in record["plies"] if "0" in ply["moves"]]
-    assert own[0].endswith("@d4")
+    assert own[0].endswith("@a1")
     assert run("review", str(file), "--simulations", "100").exit_code == 0
 
 

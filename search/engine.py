@@ -164,6 +164,47 @@ class Engine:
             task.grow(UNLIMITED)
         return task.report().analysis
 
+    def evaluate(
+        self,
+        position: Position,
+        move: Move,
+        limits: Limits | None = None,
+        *,
+        seed: int | None = None,
+        stop: StopFlag | None = None,
+    ) -> Estimate:
+        """Estimate what a move is worth by a search of its own.
+
+        `suggest` looks little at moves that it thinks weak, and so finds few of the
+        answers to them: here all moves are looked at equally hard.
+
+        Parameters
+        ----------
+        position, limits, seed, stop
+            As for `suggest`.
+        move : Move
+            A legal move of a seat that is to act.
+        """
+        task = self._prepare(
+            position,
+            move.seat,
+            limits,
+            seed=seed,
+            strength=None,
+            allowed=[move],
+            avoided=None,
+            candidates=None,
+            stop=stop,
+            even_one=True,
+        )
+        with self._registered(task):
+            analysis = task.solve()
+            if analysis is None:
+                task.grow(UNLIMITED)
+                analysis = task.report().analysis
+        assert analysis.estimate is not None
+        return analysis.estimate
+
     def analyze(
         self,
         position: Position,
@@ -248,6 +289,7 @@ class Engine:
         avoided: Sequence[Move] | None,
         candidates: int | None,
         stop: StopFlag | None,
+        even_one: bool = False,
     ) -> "_Task":
         start = time.monotonic_ns()
         seat = position.acting_seat(seat)
@@ -275,6 +317,7 @@ class Engine:
             margin=settings.margin,
             candidates=candidates,
             stop=StopFlag() if stop is None else stop,
+            searched=even_one or len(codes) > 1,
         )
 
 
@@ -335,6 +378,7 @@ class _Task:
         margin: float,
         candidates: int | None,
         stop: StopFlag,
+        searched: bool,
     ) -> None:
         self.position = position
         self.seat = seat
@@ -347,9 +391,10 @@ class _Task:
         self.margin = margin
         self.candidates = candidates
         self.stop = stop
+        self.searched = searched
         self.searches: list[Search] = []
         self.targets: list[int] = []
-        if len(codes) > 1:
+        if searched:
             self.targets = [
                 simulations // threads + (index < simulations % threads) for index in range(threads)
             ]
@@ -375,7 +420,7 @@ class _Task:
 
         Not for levels below the strongest, which would play their last moves too well.
         """
-        if len(self.codes) == 1 or self.margin > 0:
+        if not self.searched or self.margin > 0:
             return None
         left = self.deadline - time.monotonic_ns()
         solver = Solver(
@@ -443,7 +488,7 @@ class _Task:
 
     def stop_reason(self) -> StopReason | None:
         """Why the search is over, or None if it can go on."""
-        if len(self.codes) == 1:
+        if not self.searched:
             return StopReason.ONLY_MOVE
         if all(
             search.simulations >= target

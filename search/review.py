@@ -1,8 +1,9 @@
 """What the moves of a game cost: a search of each position, with what the seat to move knew.
 
-A first search finds the best move. If another one was played, a second search compares the two
-alone, so that the loss is not too large by the luck that made one of many moves look best. It may
-come out below 0: then the move played looked better the second time.
+A first search finds the best move. If another one was played, both are evaluated anew by searches
+of their own, as long and with the same seed: the first one looked at them unequally hard, and one
+of many moves may look best by luck. So a loss may come out below 0, where the move played looks
+better after all.
 """
 
 import math
@@ -10,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from aleator.search.analysis import Analysis, Candidate, Estimate
+from aleator.search.analysis import Analysis
 from aleator.search.engine import Engine
 from aleator.search.errors import AleatorError, InvalidInput
 from aleator.search.games import codec
@@ -103,7 +104,7 @@ def review_game(
     record : GameRecord
     engine : Engine
     limits : Limits
-        Of each search; there are two where the best move was not played.
+        Of each search; there are three where the best move was not played.
     seed : int
 
     Raises
@@ -143,8 +144,7 @@ def _review_move(
     best = first.best_move
     loss = error = 0.0
     if not _is_best(move, first):
-        second = engine.suggest(known, seat, limits, seed=seed, allowed=[best, move])
-        better, worse = (_estimate(second, wanted) for wanted in (best, move))
+        better, worse = (engine.evaluate(known, found, limits, seed=seed) for found in (best, move))
         loss = better.win_share[seat] - worse.win_share[seat]
         error = math.hypot(better.standard_error, worse.standard_error)
     return MoveReview(
@@ -162,19 +162,9 @@ def _review_move(
 
 def _is_best(move: Move, analysis: Analysis) -> bool:
     """Whether the best play makes the move, at least now and then."""
-    candidate = _candidate(analysis, move)
-    return analysis.best_move == move or (candidate is not None and candidate.probability > 0)
-
-
-def _candidate(analysis: Analysis, move: Move) -> Candidate | None:
-    return next((found for found in analysis.candidates if found.move == move), None)
-
-
-def _estimate(analysis: Analysis, move: Move) -> Estimate:
-    candidate = _candidate(analysis, move)
-    if candidate is None or candidate.estimate is None:
-        raise InvalidInput.at("limits", "are too narrow to compare two moves")
-    return candidate.estimate
+    return analysis.best_move == move or any(
+        candidate.move == move and candidate.probability > 0 for candidate in analysis.candidates
+    )
 
 
 def sum_up(record: GameRecord, moves: Sequence[MoveReview]) -> list[SeatReview]:

@@ -422,8 +422,8 @@ def review(
     """Tell what each move of a recorded game cost, in share of the win.
 
     Each move is judged by what its player could know. One search finds the best
-    move, a second compares it with the move played. Ctrl-C ends the review with
-    what it has.
+    move; if another was played, two more compare the two. Ctrl-C ends the review
+    with what it has.
     """
     if plot:
         check_plot(plot)

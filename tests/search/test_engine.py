@@ -155,6 +155,21 @@ def test_stopped_before_it_began_there_is_still_a_searched_move():
     assert analysis.statistics.simulations == 64  # the least, so that it is no random move
 
 
+def test_a_move_is_evaluated_alone():
+    position = Position.parse(OPENING)
+    best = Engine().suggest(position, limits=Limits(simulations=2000), seed=1).best_move
+    found = [
+        Engine().evaluate(position, best, Limits(simulations=2000), seed=seed) for seed in (1, 1, 2)
+    ]
+    assert found[0] == found[1] != found[2]
+    for estimate in found:
+        assert sum(estimate.win_share) == pytest.approx(1)
+        assert 0 < estimate.standard_error < 0.02
+    far = Position.create("roygbiv", seed=1)
+    with pytest.raises(InvalidInput):
+        Engine().evaluate(far, replace(best, code=-1), Limits(simulations=10))
+
+
 def test_levels_limit_the_simulations_and_play_legal_moves():
     position = Position.parse(OPENING)
     counts = []

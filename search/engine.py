@@ -213,8 +213,10 @@ class Engine:
         *,
         interval: float = 0.5,
         seed: int | None = None,
+        strength: Strength | None = None,
         allowed: Sequence[Move] | None = None,
         avoided: Sequence[Move] | None = None,
+        candidates: int | None = None,
         stop: StopFlag | None = None,
     ) -> Iterator[Report]:
         """Search as `suggest` does and report every `interval` seconds.
@@ -238,10 +240,10 @@ class Engine:
             seat,
             limits,
             seed=seed,
-            strength=None,
+            strength=strength,
             allowed=allowed,
             avoided=avoided,
-            candidates=None,
+            candidates=candidates,
             stop=stop,
         )
         return self._reports(task, interval)

@@ -20,10 +20,14 @@ from aleator.search import Analysis, Candidate, Estimate, Limits, Move, Position
 from aleator.search.errors import InvalidInput, shorten
 from aleator.search.games import Codec, GameEvent, Record, codec_class
 from aleator.search.strength import Strength, elo_range
-from aleator.v1 import analysis_pb2, game_service_pb2, state_pb2
+from aleator.v1 import analysis_pb2, game_service_pb2, opponent_service_pb2, state_pb2
 
 MOVES_LIMIT = 1000
 """Moves that a list in a request may have."""
+REPORT_INTERVAL = 0.5
+SHORTEST_INTERVAL = 0.05
+LONGEST_INTERVAL = 60.0
+"""Seconds between the reports of an analysis: the default, and the bounds."""
 KEPT_STATES = 1000
 KEPT_BYTES = 2000
 """Positions that are kept once they were read, and the most bytes of one: a client often sends the
@@ -156,6 +160,18 @@ def read_limits(limits: analysis_pb2.Limits) -> Limits:
         simulations=limits.simulations if limits.HasField("simulations") else None,
         threads=limits.threads if limits.HasField("threads") else 1,
     )
+
+
+def read_report_interval(request: opponent_service_pb2.AnalyzePositionRequest) -> float:
+    """Read how many seconds lie between the reports of an analysis."""
+    if not request.HasField("report_interval"):
+        return REPORT_INTERVAL
+    interval = _read_duration(request.report_interval)
+    if not SHORTEST_INTERVAL <= interval <= LONGEST_INTERVAL:
+        raise InvalidInput.at(
+            "", f"must be {SHORTEST_INTERVAL}..{LONGEST_INTERVAL} seconds, not {interval}"
+        )
+    return interval
 
 
 def read_strength(strength: analysis_pb2.Strength) -> Strength:

@@ -8,6 +8,7 @@ tells nothing, with the exception in the log.
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
 from typing import Any, TypeAlias
 
 import grpc
@@ -145,8 +146,9 @@ class Guard(grpc.aio.ServerInterceptor):
 async def _write_all(answers: Any, context: Context) -> None:
     """Write what a streaming method gives, whichever of gRPC's two forms it has."""
     if hasattr(answers, "__aiter__"):
-        async for answer in answers:
-            await context.write(answer)
+        async with aclosing(answers):  # at once, when the client leaves during a write
+            async for answer in answers:
+                await context.write(answer)
     else:
         await answers
 

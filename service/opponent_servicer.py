@@ -1,7 +1,7 @@
-"""The opponent over gRPC: suggested moves, within the deadlines of the calls."""
+"""The opponent over gRPC: suggested moves and analyses, within the deadlines of the calls."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+import asyncio
+from collections.abc import AsyncIterator
 from functools import partial
 from math import inf
 from time import monotonic
@@ -9,29 +9,19 @@ from typing import Any
 
 import grpc
 
-from aleator.search import Analysis, Engine, Limits, Move, Position, StopFlag
-from aleator.search.engine import codes_to_choose
-from aleator.search.errors import InvalidInput
-from aleator.search.strength import Level
-from aleator.service.admission import Admission
-from aleator.service.convert import (
-    MOVES_LIMIT,
-    check_count,
-    read_limits,
-    read_move,
-    read_state,
-    read_strength,
-    write_analysis,
-)
+from aleator.search import Analysis, Engine, Limits, StopFlag
+from aleator.service.admission import Admission, Job
+from aleator.service.convert import read_report_interval, write_analysis
 from aleator.service.errors import Faults
+from aleator.service.question import Question, read_question
 from aleator.service.settings import Settings
-from aleator.v1 import analysis_pb2, opponent_service_pb2, opponent_service_pb2_grpc, state_pb2
+from aleator.v1 import opponent_service_pb2, opponent_service_pb2_grpc
 
-CANDIDATES = 10
-"""Candidates listed if the request does not say how many."""
 MARGIN = 0.010
 MARGIN_SHARE = 0.05
 """Seconds, and the share of the time left, that an answer leaves before its deadline."""
+
+Context = grpc.aio.ServicerContext[Any, Any]
 
 
 class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
@@ -53,97 +43,59 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
         self._settings = settings
 
     async def SuggestMove(
-        self,
-        request: opponent_service_pb2.SuggestMoveRequest,
-        context: grpc.aio.ServicerContext[Any, Any],
+        self, request: opponent_service_pb2.SuggestMoveRequest, context: Context
     ) -> opponent_service_pb2.SuggestMoveResponse:
         """Suggest the move to play."""
-        faults = Faults()
-        position = faults.read("state", read_state, request.state)
-        limits = faults.read("limits", self._read_limits, request.limits)
-        strength = faults.read("strength", read_strength, request.strength)
-        seat = settings = None
-        allowed = avoided = None
-        if position is not None:
-            if strength is not None:
-                settings = faults.read("strength", strength.settings, position.game)
-            asked = request.seat if request.HasField("seat") else None
-            seat = faults.read("", position.acting_seat, asked)
-            if seat is not None:
-                read = partial(_read_moves, faults, position, seat)
-                allowed = read("allowed_moves", request.allowed_moves)
-                avoided = read("avoided_moves", request.avoided_moves)
-        faults.check()
-        assert position is not None
-        assert seat is not None
-        assert limits is not None
-        assert settings is not None
-        seed = request.seed if request.HasField("seed") else None
-        wanted = request.max_candidates if request.HasField("max_candidates") else CANDIDATES
-
-        def search(limits: Limits, stop: StopFlag) -> Analysis:
-            return self._engine.suggest(
-                position,
-                seat,
-                limits,
-                seed=seed,
-                strength=strength,
-                allowed=allowed,
-                avoided=avoided,
-                candidates=wanted or None,
-                stop=stop,
-            )
-
-        limits = self._bound(limits, settings)
-        if len(codes_to_choose(position, seat, allowed, avoided)) == 1:
-            analysis = search(limits, StopFlag())  # nothing to search
-        else:
-            analysis = await self._admission.run(
-                search,
-                limits,
-                _latest_end(context.time_remaining()),
-                kind=(position.game, position.seats),
-            )
+        question = read_question(request, Faults(), self._settings)
+        analysis = await self._search(partial(question.answer, self._engine), question, context)
         return opponent_service_pb2.SuggestMoveResponse(analysis=write_analysis(analysis))
 
-    def _read_limits(self, message: analysis_pb2.Limits) -> Limits:
-        limits = read_limits(message)
-        if limits.threads > self._settings.workers:
-            raise InvalidInput.at(
-                "threads",
-                f"must be 1..{self._settings.workers} on this server, not {limits.threads}",
+    async def AnalyzePosition(
+        self, request: opponent_service_pb2.AnalyzePositionRequest, context: Context
+    ) -> AsyncIterator[opponent_service_pb2.AnalyzePositionResponse]:
+        """Report on a search while it runs."""
+        faults = Faults()
+        interval = faults.read("report_interval", read_report_interval, request)
+        question = read_question(request, faults, self._settings)
+        assert interval is not None
+        loop = asyncio.get_running_loop()
+        # Only the newest report is kept for the client: it may read slower than they are made.
+        newest: Analysis | None = None
+        news = asyncio.Event()
+
+        def put(analysis: Analysis) -> None:
+            nonlocal newest
+            newest = analysis
+            news.set()
+
+        def job(limits: Limits, stop: StopFlag) -> Analysis:
+            for report in question.reports(self._engine, limits, stop, interval):
+                if not report.final:
+                    loop.call_soon_threadsafe(put, report.analysis)
+            return report.analysis
+
+        search = asyncio.create_task(self._search(job, question, context))
+        search.add_done_callback(lambda _: news.set())
+        try:
+            while True:
+                await news.wait()
+                news.clear()
+                if search.done():
+                    break
+                assert newest is not None
+                yield opponent_service_pb2.AnalyzePositionResponse(analysis=write_analysis(newest))
+            yield opponent_service_pb2.AnalyzePositionResponse(
+                analysis=write_analysis(search.result()), final=True
             )
-        return limits
+        finally:
+            search.cancel()
 
-    def _bound(self, limits: Limits, settings: Level) -> Limits:
-        """Give the limits a time, at most the longest that the server searches.
-
-        The simulations are those that the strength leaves of them.
-        """
-        time = limits.time
-        if time is None:
-            unlimited = limits.simulations is None
-            time = self._settings.default_time if unlimited else self._settings.max_time
-        caps = [limits.simulations, settings.simulations]
-        return replace(
-            limits,
-            time=min(time, self._settings.max_time),
-            simulations=min((cap for cap in caps if cap is not None), default=None),
-        )
-
-
-def _read_moves(
-    faults: Faults, position: Position, seat: int, path: str, moves: Sequence[state_pb2.Move]
-) -> list[Move] | None:
-    """Read a list of legal moves; None if there are none in it."""
-    if not moves:
-        return None
-    faults.read(path, check_count, moves)
-    read = [
-        faults.read(f"{path}[{index}]", read_move, move, position, seat)
-        for index, move in enumerate(moves[:MOVES_LIMIT])
-    ]
-    return [move for move in read if move is not None]
+    async def _search(self, job: Job, question: Question, context: Context) -> Analysis:
+        """Run a search in its turn; at once if there is nothing to search."""
+        if question.is_forced:
+            return job(question.limits, StopFlag())
+        until = _latest_end(context.time_remaining())
+        return await self._admission.run(job, question.limits, until, question.kind)
 
 
 def _latest_end(remaining: float | None) -> float:

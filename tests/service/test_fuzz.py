@@ -12,7 +12,7 @@ from aleator.search import Position
 from aleator.search.games import game_ids
 from aleator.service.convert import write_state
 from aleator.v1 import game_service_pb2 as games
-from aleator.v1.opponent_service_pb2 import SuggestMoveRequest
+from aleator.v1.opponent_service_pb2 import AnalyzePositionRequest, SuggestMoveRequest
 from tests.service.process import ServerProcess, details
 
 MUTANTS = 300
@@ -105,6 +105,16 @@ def test_changed_requests(server: ServerProcess, game: str) -> None:
                     server.opponent.SuggestMove,
                     SuggestMoveRequest(state=state, seat=seat, limits=limits, avoided_moves=[move]),
                 ),
+                (
+                    server.opponent.AnalyzePosition,
+                    AnalyzePositionRequest(
+                        state=state,
+                        seat=seat,
+                        limits=limits,
+                        avoided_moves=[move],
+                        report_interval={"seconds": 1},
+                    ),
+                ),
             ]
         )
         for _ in range(rng.choice([1, 1, 2, 5])):
@@ -115,7 +125,9 @@ def test_changed_requests(server: ServerProcess, game: str) -> None:
 def outcome(call: Callable[..., Any], request: Message) -> str:
     """The code that a call ends with, after a look at the details of an error."""
     try:
-        call(request, timeout=5)
+        answer = call(request, timeout=5)
+        if isinstance(answer, grpc.Call):  # of a method that streams
+            assert [report.final for report in answer][-1]
     except grpc.RpcError as error:
         return details(error)["code"]
     return "OK"

@@ -1,0 +1,185 @@
+"""What a request to search asks, read from its message.
+
+The requests of all methods that search have the same fields for it, under the same names.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeAlias
+
+from aleator.search import Analysis, Engine, Limits, Move, Position, Report, StopFlag, Strength
+from aleator.search.engine import codes_to_choose
+from aleator.search.errors import InvalidInput
+from aleator.search.strength import Level
+from aleator.service.convert import (
+    MOVES_LIMIT,
+    check_count,
+    read_limits,
+    read_move,
+    read_state,
+    read_strength,
+)
+from aleator.service.errors import Faults
+from aleator.service.settings import Settings
+from aleator.v1 import analysis_pb2, opponent_service_pb2, state_pb2
+
+CANDIDATES = 10
+"""Candidates listed if the request does not say how many."""
+
+Request: TypeAlias = (
+    opponent_service_pb2.SuggestMoveRequest | opponent_service_pb2.AnalyzePositionRequest
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A search that is asked for.
+
+    Attributes
+    ----------
+    position : Position
+    seat : int
+        The seat to find a move for.
+    limits : Limits
+        The most to spend; `time` is set.
+    strength : Strength
+    seed : int or None
+    allowed, avoided : list of Move or None
+    candidates : int or None
+        How many candidates to list; None lists all.
+    is_forced : bool
+        Whether only one move can be chosen, so that there is nothing to search.
+    """
+
+    position: Position
+    seat: int
+    limits: Limits
+    strength: Strength
+    seed: int | None
+    allowed: list[Move] | None
+    avoided: list[Move] | None
+    candidates: int | None
+    is_forced: bool
+
+    @property
+    def kind(self) -> tuple[str, int]:
+        """What it has in common with searches whose simulations take about as long."""
+        return self.position.game, self.position.seats
+
+    def answer(self, engine: Engine, limits: Limits, stop: StopFlag) -> Analysis:
+        """Search within limits that may be narrower than its own."""
+        return engine.suggest(
+            self.position,
+            self.seat,
+            limits,
+            seed=self.seed,
+            strength=self.strength,
+            allowed=self.allowed,
+            avoided=self.avoided,
+            candidates=self.candidates,
+            stop=stop,
+        )
+
+    def reports(
+        self, engine: Engine, limits: Limits, stop: StopFlag, interval: float
+    ) -> Iterator[Report]:
+        """Search as `answer` does, and report every `interval` seconds and at the end."""
+        return engine.analyze(
+            self.position,
+            self.seat,
+            limits,
+            interval=interval,
+            seed=self.seed,
+            strength=self.strength,
+            allowed=self.allowed,
+            avoided=self.avoided,
+            candidates=self.candidates,
+            stop=stop,
+        )
+
+
+def read_question(request: Request, faults: Faults, settings: Settings) -> Question:
+    """Read what a request asks, or raise all that is wrong with it.
+
+    Parameters
+    ----------
+    request : Request
+        Any request with the fields of a search.
+    faults : Faults
+        What was found wrong with its other fields.
+    settings : Settings
+        The times and the number of threads of a search.
+    """
+    position = faults.read("state", read_state, request.state)
+    limits = faults.read("limits", _read_limits, request.limits, settings)
+    strength = faults.read("strength", read_strength, request.strength)
+    seat = level = None
+    allowed = avoided = None
+    if position is not None:
+        if strength is not None:
+            level = faults.read("strength", strength.settings, position.game)
+        asked = request.seat if request.HasField("seat") else None
+        seat = faults.read("", position.acting_seat, asked)
+        if seat is not None:
+            read = partial(_read_moves, faults, position, seat)
+            allowed = read("allowed_moves", request.allowed_moves)
+            avoided = read("avoided_moves", request.avoided_moves)
+    faults.check()
+    assert position is not None
+    assert seat is not None
+    assert limits is not None
+    assert strength is not None
+    assert level is not None
+    wanted = request.max_candidates if request.HasField("max_candidates") else CANDIDATES
+    return Question(
+        position=position,
+        seat=seat,
+        limits=_bound(limits, level, settings),
+        strength=strength,
+        seed=request.seed if request.HasField("seed") else None,
+        allowed=allowed,
+        avoided=avoided,
+        candidates=wanted or None,
+        is_forced=len(codes_to_choose(position, seat, allowed, avoided)) == 1,
+    )
+
+
+def _read_limits(message: analysis_pb2.Limits, settings: Settings) -> Limits:
+    limits = read_limits(message)
+    if limits.threads > settings.workers:
+        raise InvalidInput.at(
+            "threads", f"must be 1..{settings.workers} on this server, not {limits.threads}"
+        )
+    return limits
+
+
+def _bound(limits: Limits, level: Level, settings: Settings) -> Limits:
+    """Give the limits a time, at most the longest that the server searches.
+
+    The simulations are those that the strength leaves of them.
+    """
+    time = limits.time
+    if time is None:
+        unlimited = limits.simulations is None
+        time = settings.default_time if unlimited else settings.max_time
+    caps = [limits.simulations, level.simulations]
+    return replace(
+        limits,
+        time=min(time, settings.max_time),
+        simulations=min((cap for cap in caps if cap is not None), default=None),
+    )
+
+
+def _read_moves(
+    faults: Faults, position: Position, seat: int, path: str, moves: Sequence[state_pb2.Move]
+) -> list[Move] | None:
+    """Read a list of legal moves; None if there are none in it."""
+    if not moves:
+        return None
+    faults.read(path, check_count, moves)
+    read = [
+        faults.read(f"{path}[{index}]", read_move, move, position, seat)
+        for index, move in enumerate(moves[:MOVES_LIMIT])
+    ]
+    return [move for move in read if move is not None]

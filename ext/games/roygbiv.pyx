@@ -10,7 +10,7 @@ seats. Determinizations are uniform over the ways to deal what the seat has not
 seen; what the other seats' choices reveal is not used here.
 """
 
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from aleator.ext.core.bits cimport lowest_bit, popcount
@@ -24,86 +24,13 @@ from aleator.ext.core.game cimport (
     share_highest,
 )
 from aleator.ext.core.random cimport Random, below, next64, scaled
-
-
-cdef enum:
-    SIDE = 7
-    CELLS = 49
-    CENTRE = 24
-    VALUES = 7
-    COPIES = 7  # dice of each value
-    HAND = 3
-
-    # What chance is to do next.
-    NOTHING = 0
-    SET_UP = 1
-    DRAW = 2
-
-
-# Index 0 of the per-value arrays holds what
-# the comment says, 1..7 belong to the values.
-cdef struct Board:
-    uint64_t[VALUES + 1] cells  # [v]: bit c set if cell c shows v; [0]: the empty cells
-    uint8_t[MAX_SEATS][VALUES + 1] hands  # dice known by value; [0]: all dice of the hand
-    uint8_t[VALUES + 1] played  # original values placed; [0]: dice on the board
-    uint8_t[VALUES + 1] bag  # dice known by value; [0]: all dice of the bag
-    uint16_t[MAX_SEATS] scores
-    uint8_t seat  # to act, or, while a draw is pending, to draw
-    uint8_t pending  # NOTHING, SET_UP or DRAW
-    uint8_t known  # bit mask of the seats whose hands are filled in
-    uint8_t start  # during set-up: the seat to act first, or NO_SEAT to draw it
-
-
-cdef enum:
-    NO_SEAT = 255
-
-# LINES[c]: the 12 other cells of c's row and column.
-cdef uint64_t[CELLS] LINES
-
-cdef void fill_lines() noexcept:
-    cdef int cell, other
-    for cell in range(CELLS):
-        LINES[cell] = 0
-        for other in range(CELLS):
-            if other != cell and (
-                other // SIDE == cell // SIDE or other % SIDE == cell % SIDE
-            ):
-                LINES[cell] |= <uint64_t>1 << other
-
-fill_lines()
-
-
-cdef inline int place(uint64_t* cells, int value, int cell) noexcept nogil:
-    """Put a die on an empty cell and capture; returns the points.
-
-    Always six steps, with the mask emptied for values that are not lower: a
-    loop of `value` steps would mispredict its end.
-    """
-    cdef uint64_t line = LINES[cell]
-    cdef uint64_t taken = <uint64_t>1 << cell
-    cdef uint64_t caught
-    cdef int points = 0
-    cdef int x
-    cells[0] ^= taken
-    for x in range(1, VALUES):
-        caught = cells[x] & line & (<uint64_t>0 - <uint64_t>(x < value))
-        cells[x] ^= caught
-        taken |= caught
-        points += x * popcount(caught)
-    cells[value] |= taken
-    return points
-
-
-cdef inline int pick(uint8_t* counts, Random* random) noexcept nogil:
-    """Take a uniformly drawn die out of counts whose entry 0 is their sum."""
-    cdef int rank = below(random, counts[0])
-    cdef int value = 1
-    while rank >= counts[value]:
-        rank -= counts[value]
-        value += 1
-    counts[value] -= 1
-    counts[0] -= 1
-    return value
+from aleator.ext.games.roygbiv_evaluation cimport (
+    estimate,
+    guided_playout,
+    rate_closely,
+    rate_quickly,
+    soften,
+)
 
 
 cdef inline uint8_t* list_dice(const uint8_t* counts, uint8_t* dice) noexcept nogil:
@@ -140,6 +67,17 @@ cdef class Roygbiv(Game):
         self.open_hands = open_hands
         self.move_space = (VALUES + 1) * CELLS
         self.state_size = sizeof(Board)
+        if players == 2:
+            self.tuning.exploration = 0.2
+            self.tuning.widening_base = 4
+            self.tuning.widening_factor = 0.5
+            self.tuning.prior_visits = 100
+        else:
+            self.tuning.exploration = 0.3
+            self.tuning.widening_base = 4
+            self.tuning.widening_factor = 1.5
+            self.tuning.prior_visits = 0
+        self.tuning.paired = True
 
     cdef void start(self, void* state, int start_seat) noexcept nogil:
         cdef Board* board = <Board*>state
@@ -334,6 +272,33 @@ cdef class Roygbiv(Game):
         for i in range(seats):
             board.scores[i] += gained[i]
         board.pending = NOTHING
+
+    cdef bint root_priors(
+        self, const void* state, int seat, const uint32_t* moves, int count, float* values
+    ) noexcept nogil:
+        if self.seats != 2:
+            return self.priors(state, seat, moves, count, values)
+        rate_closely(<const Board*>state, seat, moves, count, values)
+        return True
+
+    cdef bint priors(
+        self, const void* state, int seat, const uint32_t* moves, int count, float* values
+    ) noexcept nogil:
+        rate_quickly(<const Board*>state, seat, self.seats, moves, count, values)
+        return True
+
+    cdef void evaluate(
+        self, void* state, Random* random, float* win_shares, float* scores
+    ) noexcept nogil:
+        cdef Board* board = <Board*>state
+        if board.pending != NOTHING:
+            self.chance(state, random)
+        if self.seats == 2:
+            estimate(board, win_shares, scores)
+            return
+        guided_playout(board, self.seats, random)
+        self.points(state, scores)
+        soften(scores, self.seats, win_shares)
 
     def pack(self, cells, played, hands, scores, seat_to_act):
         """Build a state from fields that were checked to agree with each other.

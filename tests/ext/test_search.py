@@ -12,7 +12,9 @@ FAR = 2**62
 MEBIBYTE = 2**20
 
 
-def grown(game, state, simulations, *, seed=1, stream=0, moves=None, memory=16 * MEBIBYTE):
+def grown(
+    game, state, simulations, *, seed=1, stream=0, moves=None, memory=16 * MEBIBYTE, knowledge=True
+):
     (seat,) = game.seats_to_act(state)
     observation = game.observe_state(state, seat)
     search = Search(
@@ -22,7 +24,7 @@ def grown(game, state, simulations, *, seed=1, stream=0, moves=None, memory=16 *
         game.legal_moves(observation, seat) if moves is None else moves,
         seed=seed,
         stream=stream,
-        knowledge=True,
+        knowledge=knowledge,
         tuning={},
         memory=memory,
     )
@@ -119,7 +121,7 @@ def test_availability_keeps_rare_moves_from_being_starved():
     game = Roygbiv()
     state = played_down(game, 2, 9)
     (seat,) = game.seats_to_act(state)
-    search = grown(game, state, 20_000)
+    search = grown(game, state, 20_000, knowledge=False)
     visits = [visits for _, visits, *_ in search.root_statistics()]
     assert len(visits) == len(game.legal_moves(state, seat))
     assert min(visits) > 20

@@ -1,0 +1,495 @@
+"""ROYGBIV: what positions and moves are worth, for the search.
+
+With two seats, a small neural network tells how many points each seat will still
+make. It sees 59 features: for each value the three best captures that a die of
+it could make now and the sum over all empty cells, the values on the board, both
+hands, the bag, and how much of the board is empty. A hand that is not known, or
+not yet drawn, enters by its expectation. The margin becomes a share of the win by a
+logistic function whose scale depends on the number of empty cells. The last
+plays, from the fourth last on, are played out exactly.
+
+With more seats, positions are played to the end by the best of a few random
+plays at a time, and the final scores softened into shares of the win.
+
+Sources: G. Tesauro, "Temporal difference learning and TD-Gammon", CACM 38 (1995).
+The weights are in `roygbiv_weights.json`, fitted by `tools/fit_roygbiv.py`.
+
+Limits: the network predicts means of play like its own; with more than two seats
+nothing is fitted but the price of a die.
+"""
+
+import json
+from importlib.resources import files
+
+from libc.math cimport expf
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from aleator.ext.core.bits cimport lowest_bit, popcount
+from aleator.ext.core.game cimport State
+from aleator.ext.core.random cimport Random, next64, scaled
+from aleator.ext.games.roygbiv cimport (
+    CELLS,
+    DRAW,
+    HAND,
+    NO_SEAT,
+    NOTHING,
+    SIDE,
+    VALUES,
+    Board,
+    pick,
+    place,
+    points_of,
+)
+
+
+cdef enum:
+    LANES = VALUES + 1  # one byte for each value, the first unused
+    BEST = 3  # captures looked at for each value
+    FEATURES = 59
+    HIDDEN = 64
+    TRIES = 6  # random plays of which a guided playout takes the best
+    EXACT_PLAYS = 4  # so many last plays are solved
+
+    ROW = 0x7F  # the cells of row 0
+    COLUMN = 0x40810204081  # the cells of column 0
+
+# Points that a die is worth for each unit of its value, as long as it is not played.
+cdef float PRICE = 3
+cdef float UNIT = 20  # points, of what the network predicts
+cdef float SOFTNESS = 15  # points, for more than two seats
+# So much of a share of the win is given by a flat function of the margin, so that the search
+# still prefers more points where the result is certain.
+cdef float SHADE = 0.04
+cdef float FLAT = 40  # points, the scale of that function
+cdef float STEEPEST = 10  # points, the least scale by which differences are made priors
+
+
+# Rows of floats whose length is a multiple of four, for the vector unit.
+cdef struct Network:
+    float[FEATURES][HIDDEN] inner
+    float[HIDDEN] inner_bias
+    float[2][HIDDEN] outer  # to the points of the seat to act, and of the other
+    float[2] outer_bias
+    float[CELLS] scales  # by empty cells: of the logistic function, in points
+
+cdef Network NETWORK
+
+
+# What is known of a hand: dice, and how many more of the pool of unseen dice are in it.
+cdef struct Hand:
+    uint8_t[LANES] dice
+    int unseen
+
+
+def weights():
+    """The weights in use, as in `roygbiv_weights.json`."""
+    return {
+        "inner": [[NETWORK.inner[i][j] for j in range(HIDDEN)] for i in range(FEATURES)],
+        "inner_bias": [NETWORK.inner_bias[j] for j in range(HIDDEN)],
+        "outer": [[NETWORK.outer[i][j] for j in range(HIDDEN)] for i in range(2)],
+        "outer_bias": [NETWORK.outer_bias[i] for i in range(2)],
+        "scales": [NETWORK.scales[i] for i in range(CELLS)],
+    }
+
+
+def use_weights(values):
+    """Play by other weights from now on, in the whole process.
+
+    Parameters
+    ----------
+    values : dict
+        As `weights` returns.
+    """
+    cdef int i, j
+    for i in range(FEATURES):
+        for j in range(HIDDEN):
+            NETWORK.inner[i][j] = values["inner"][i][j]
+    for j in range(HIDDEN):
+        NETWORK.inner_bias[j] = values["inner_bias"][j]
+    for i in range(2):
+        for j in range(HIDDEN):
+            NETWORK.outer[i][j] = values["outer"][i][j]
+        NETWORK.outer_bias[i] = values["outer_bias"][i]
+    for i in range(CELLS):
+        NETWORK.scales[i] = values["scales"][i]
+
+
+use_weights(json.loads(files(__package__).joinpath("roygbiv_weights.json").read_text()))
+
+
+cdef inline void keep_best(
+    uint8_t* best, uint8_t* second, uint8_t* third, uint8_t new
+) noexcept nogil:
+    cdef uint8_t low = new if new < best[0] else best[0]
+    best[0] = new if new > best[0] else best[0]
+    new = low if low > second[0] else second[0]
+    low = low if low < second[0] else second[0]
+    second[0] = new
+    third[0] = low if low > third[0] else third[0]
+
+
+cdef inline void sum_line(const uint64_t* cells, uint64_t line, uint8_t* sums) noexcept nogil:
+    """For each value, what a die of it would capture in a line."""
+    cdef int value
+    cdef int total = 0
+    sums[0] = 0
+    sums[1] = 0
+    for value in range(1, VALUES):
+        total += value * popcount(cells[value] & line)
+        sums[value + 1] = total
+
+
+cdef inline float best_capture(
+    const uint8_t* best, const Hand* hand, const float* up_to
+) noexcept nogil:
+    """The expected points of the best play of a hand: that of its highest die."""
+    cdef int highest = 0
+    cdef int value, _
+    cdef float share
+    cdef float last = 0
+    cdef float result = 0
+    for value in range(1, VALUES + 1):
+        if hand.dice[value]:
+            highest = value
+    if hand.unseen == 0:
+        return best[highest]
+    for value in range(max(1, highest), VALUES + 1):
+        share = 1
+        for _ in range(hand.unseen):
+            share *= up_to[value]
+        result += best[value] * (share - last)
+        last = share
+    return result
+
+
+cdef void describe(
+    const uint64_t* cells,
+    const Hand* mine,
+    const Hand* theirs,
+    const uint8_t* pool,
+    float* features,
+) noexcept nogil:
+    """Write the features of a position, as the seat to act sees it.
+
+    Parameters
+    ----------
+    cells : by value
+    mine, theirs : hands of the seat to act, and of the other
+    pool : counts by value of the dice that are unseen: in the bag, and in the hands as
+        far as these say so; entry 0 is their sum
+    """
+    cdef uint8_t[LANES] row
+    cdef uint8_t[SIDE * LANES] columns
+    cdef uint8_t[SIDE * LANES] captures  # of a row, by column and value; 0 if not empty
+    cdef uint8_t[BEST][SIDE * LANES] tops
+    cdef uint8_t[BEST][LANES] best
+    cdef int[LANES] sums
+    cdef float[LANES] up_to  # the share of the pool that is of this value or lower
+    cdef uint64_t empty = cells[0]
+    cdef uint64_t word, other
+    cdef float inverse = 0
+    cdef float left
+    cdef int spread = 0
+    cdef int i, j, value, count, open_cells
+    memset(tops, 0, sizeof(tops))
+    memset(best, 0, sizeof(best))
+    memset(sums, 0, sizeof(sums))
+    for i in range(SIDE):
+        sum_line(cells, <uint64_t>COLUMN << i, columns + i * LANES)
+        count = popcount(empty & <uint64_t>COLUMN << i)
+        spread += count * count
+        for value in range(LANES):
+            sums[value] += count * columns[i * LANES + value]
+    for i in range(SIDE):
+        open_cells = empty >> (i * SIDE) & ROW
+        count = popcount(open_cells)
+        spread += count * count
+        if count == 0:
+            continue
+        sum_line(cells, <uint64_t>ROW << (i * SIDE), row)
+        for value in range(LANES):
+            sums[value] += count * row[value]
+        # Eight bytes at a time: no sum exceeds 12 * 6, so none runs over.
+        memcpy(&word, row, LANES)
+        for j in range(SIDE):
+            memcpy(&other, columns + j * LANES, LANES)
+            other = (word + other) & (<uint64_t>0 - <uint64_t>(open_cells >> j & 1))
+            memcpy(captures + j * LANES, &other, LANES)
+        for j in range(SIDE * LANES):
+            keep_best(&tops[0][j], &tops[1][j], &tops[2][j], captures[j])
+    for i in range(SIDE):
+        for j in range(BEST):
+            for value in range(LANES):
+                keep_best(
+                    &best[0][value], &best[1][value], &best[2][value], tops[j][i * LANES + value]
+                )
+    if pool[0]:
+        inverse = (<float>1.0) / pool[0]
+    up_to[0] = 0
+    for value in range(1, VALUES + 1):
+        up_to[value] = up_to[value - 1] + pool[value] * inverse
+    for i in range(BEST):
+        for value in range(2, VALUES + 1):
+            features[0] = best[i][value] * (<float>1.0 / 20)
+            features += 1
+    for value in range(2, VALUES + 1):
+        features[0] = sums[value] * (<float>1.0 / 400)
+        features += 1
+    left = (1 - (mine.unseen + theirs.unseen) * inverse) * (<float>1.0 / 3)
+    for value in range(1, VALUES + 1):
+        features[0] = popcount(cells[value]) * (<float>1.0 / 7)
+        features[7] = mine.dice[value] + mine.unseen * pool[value] * inverse
+        features[14] = theirs.dice[value] + theirs.unseen * pool[value] * inverse
+        features[21] = pool[value] * left
+        features += 1
+    features += 21
+    features[0] = popcount(empty) * (<float>1.0 / 24) - 1
+    features[1] = popcount(empty) & 1
+    features[2] = best_capture(best[0], mine, up_to) * (<float>1.0 / 20)
+    features[3] = best_capture(best[0], theirs, up_to) * (<float>1.0 / 20)
+    features[4] = spread * (<float>1.0 / 300)
+    features[5] = mine.unseen * (<float>1.0 / 3)
+    features[6] = theirs.unseen * (<float>1.0 / 3)
+
+
+cdef void predict(const float* features, float* gains) noexcept nogil:
+    """The points still to be made by the seat to act, and by the other."""
+    cdef float[HIDDEN] hidden
+    cdef float x
+    cdef int i, j
+    for j in range(HIDDEN):
+        hidden[j] = NETWORK.inner_bias[j]
+    for i in range(FEATURES):
+        x = features[i]
+        for j in range(HIDDEN):
+            hidden[j] += x * NETWORK.inner[i][j]
+    for i in range(2):
+        x = NETWORK.outer_bias[i]
+        for j in range(HIDDEN):
+            x += NETWORK.outer[i][j] * (hidden[j] if hidden[j] > 0 else 0)
+        gains[i] = x * UNIT
+
+
+cdef void describe_board(const Board* board, int viewer, float* features) noexcept nogil:
+    """The features of a full state of two seats, as one of them sees it, or NO_SEAT all.
+
+    A draw that is pending is left open.
+    """
+    cdef Hand[2] hands
+    cdef uint8_t[LANES] pool
+    cdef int seat, value
+    cdef int acting = board.seat ^ (board.pending == DRAW)
+    memcpy(pool, board.bag, sizeof(pool))
+    for seat in range(2):
+        memcpy(hands[seat].dice, board.hands[seat], LANES)
+        hands[seat].unseen = 0
+        # Once the bag is empty, the other hand can be worked out.
+        if viewer != NO_SEAT and viewer != seat and board.bag[0]:
+            for value in range(VALUES + 1):
+                pool[value] += hands[seat].dice[value]
+                hands[seat].dice[value] = 0
+            hands[seat].unseen = board.hands[seat][0]
+    if board.pending == DRAW:
+        hands[board.seat].unseen += 1
+    describe(board.cells, &hands[acting], &hands[acting ^ 1], pool, features)
+
+
+cdef inline float logistic(float x) noexcept nogil:
+    return 1 / (1 + expf(-x))
+
+
+cdef inline float prior_factor(int empty_cells) noexcept nogil:
+    """Shares of the win that a point is worth where the game is close, in priors."""
+    return <float>0.25 / max(STEEPEST, NETWORK.scales[empty_cells])
+
+
+cdef void rate_closely(
+    const Board* board, int seat, const uint32_t* moves, int count, float* values
+) noexcept nogil:
+    """Rate moves of two seats by the network's view of what they lead to."""
+    cdef Board after
+    cdef float[FEATURES] features
+    cdef float[2] gains
+    cdef int empty_cells = popcount(board.cells[0]) - 1
+    cdef float factor = prior_factor(empty_cells)
+    cdef int i, value
+    for i in range(count):
+        memcpy(&after, board, sizeof(Board))
+        value = moves[i] // CELLS
+        values[i] = place(after.cells, value, moves[i] % CELLS)
+        if empty_cells:
+            after.hands[seat][value] -= 1
+            after.hands[seat][0] -= 1
+            if after.bag[0]:
+                after.pending = DRAW
+            else:
+                after.seat = seat ^ 1
+            describe_board(&after, seat, features)
+            predict(features, gains)
+            values[i] += gains[1] - gains[0]
+        values[i] *= factor
+
+
+cdef void rate_quickly(
+    const Board* board, int seat, int seats, const uint32_t* moves, int count, float* values
+) noexcept nogil:
+    """Rate moves by their points less the price of the die."""
+    cdef uint8_t[SIDE][LANES] rows
+    cdef uint8_t[SIDE][LANES] columns
+    cdef float factor = <float>0.25 / SOFTNESS
+    cdef int i, value, cell
+    if seats == 2:
+        factor = prior_factor(popcount(board.cells[0]) - 1)
+    for i in range(SIDE):
+        sum_line(board.cells, <uint64_t>ROW << (i * SIDE), rows[i])
+        sum_line(board.cells, <uint64_t>COLUMN << i, columns[i])
+    for i in range(count):
+        value = moves[i] // CELLS
+        cell = moves[i] % CELLS
+        values[i] = factor * (
+            rows[cell // SIDE][value] + columns[cell % SIDE][value] - PRICE * value
+        )
+
+
+cdef struct Ending:
+    int mine  # points still to be made by the seat to act
+    int theirs
+
+
+cdef Ending solve(
+    const uint64_t* cells, const uint8_t* mine, const uint8_t* theirs
+) noexcept nogil:
+    """How the game of two seats ends if both play the rest as well as possible."""
+    cdef uint64_t[VALUES + 1] after
+    cdef uint8_t[LANES] hand
+    cdef uint64_t empty
+    cdef Ending best, rest
+    cdef int value, points
+    cdef bint first = True
+    best.mine = 0
+    best.theirs = 0
+    if cells[0] == 0:
+        return best
+    for value in range(1, VALUES + 1):
+        if mine[value] == 0:
+            continue
+        memcpy(hand, mine, LANES)
+        hand[value] -= 1
+        empty = cells[0]
+        while empty:
+            memcpy(after, cells, sizeof(after))
+            points = place(after, value, lowest_bit(empty))
+            rest = solve(after, theirs, hand)
+            if first or points + rest.theirs - rest.mine > best.mine - best.theirs:
+                best.mine = points + rest.theirs
+                best.theirs = rest.mine
+                first = False
+            empty &= empty - 1
+    return best
+
+
+cdef void estimate(const Board* board, float* win_shares, float* scores) noexcept nogil:
+    """The shares of the win and the final scores of a full state of two seats."""
+    cdef float[FEATURES] features
+    cdef float[2] gains
+    cdef Ending ending
+    cdef int seat = board.seat
+    cdef int empty_cells = popcount(board.cells[0])
+    cdef float margin
+    if empty_cells <= EXACT_PLAYS:
+        ending = solve(board.cells, board.hands[seat], board.hands[seat ^ 1])
+        gains[0] = ending.mine
+        gains[1] = ending.theirs
+    else:
+        describe_board(board, NO_SEAT, features)
+        predict(features, gains)
+    scores[seat] = board.scores[seat] + gains[0]
+    scores[seat ^ 1] = board.scores[seat ^ 1] + gains[1]
+    margin = scores[seat] - scores[seat ^ 1]
+    if empty_cells > EXACT_PLAYS:
+        win_shares[seat] = logistic(margin / NETWORK.scales[empty_cells])
+    elif margin == 0:
+        win_shares[seat] = 0.5
+    else:
+        win_shares[seat] = margin > 0
+    win_shares[seat] += SHADE * (logistic(margin / FLAT) - win_shares[seat])
+    win_shares[seat ^ 1] = 1 - win_shares[seat]
+
+
+cdef void guided_playout(Board* board, int seats, Random* random) noexcept nogil:
+    """Play to the end; each play is the best of a few drawn ones by points less price."""
+    cdef uint8_t[CELLS] empty
+    cdef uint8_t[HAND] dice
+    cdef uint64_t mask = board.cells[0]
+    cdef uint64_t bits
+    cdef int count = 0
+    cdef int _, value, die, cell, best_die, best_cell, hand_size
+    cdef float rating, best
+    while mask:
+        empty[count] = lowest_bit(mask)
+        count += 1
+        mask &= mask - 1
+    while count:
+        hand_size = 0
+        for value in range(1, VALUES + 1):
+            for _ in range(board.hands[board.seat][value]):
+                dice[hand_size] = value
+                hand_size += 1
+        best = -1000
+        best_die = 0
+        best_cell = 0
+        for _ in range(TRIES):
+            bits = next64(random)
+            die = dice[scaled(<uint32_t>bits, hand_size)]
+            cell = scaled(bits >> 32, count)
+            rating = points_of(board.cells, die, empty[cell]) - PRICE * die
+            if rating > best:
+                best = rating
+                best_die = die
+                best_cell = cell
+        board.scores[board.seat] += place(board.cells, best_die, empty[best_cell])
+        count -= 1
+        empty[best_cell] = empty[count]
+        board.hands[board.seat][best_die] -= 1
+        if board.bag[0]:
+            board.hands[board.seat][pick(board.bag, random)] += 1
+        board.seat = 0 if board.seat + 1 == seats else board.seat + 1
+    board.pending = NOTHING
+
+
+cdef void soften(const float* scores, int seats, float* win_shares) noexcept nogil:
+    """Shares of the win that grow smoothly with the final scores."""
+    cdef float most = scores[0]
+    cdef float total = 0
+    cdef int seat
+    for seat in range(1, seats):
+        most = max(most, scores[seat])
+    for seat in range(seats):
+        win_shares[seat] = expf((scores[seat] - most) / SOFTNESS)
+        total += win_shares[seat]
+    for seat in range(seats):
+        win_shares[seat] /= total
+
+
+def features(State state not None, viewer=None):
+    """What the network sees of a full state of two seats.
+
+    Parameters
+    ----------
+    state : State
+        Of `Roygbiv`; a draw may be pending, and is then left open.
+    viewer : int, optional
+        A seat, to whose knowledge the features are limited.
+    """
+    cdef float[FEATURES] values
+    cdef int i
+    if state.game.seats != 2:
+        raise ValueError("features are for two seats")
+    describe_board(<const Board*>state.data, NO_SEAT if viewer is None else viewer, values)
+    return [values[i] for i in range(FEATURES)]
+
+
+def point_prior(int empty_cells):
+    """What a point more makes of a difference between priors, that many cells being empty."""
+    return prior_factor(empty_cells)

@@ -1,0 +1,201 @@
+"""What the engine knows of ROYGBIV: against the reference, against the rules, and in play."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aleator.ext.games import roygbiv_evaluation as evaluation
+from aleator.search import Engine, Limits, Position
+from aleator.search.players import players_of
+from tests.reference import roygbiv as reference
+from tests.reference import roygbiv_evaluation as slow
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def after(plies, seed, players=2):
+    """A position after so many plays; captures are likelier than at random."""
+    position = Position.create("roygbiv", {"players": players}, seed)
+    luck = random.Random(seed)
+    greedy = players_of("roygbiv")["greedy"]
+    for ply in range(plies):
+        (seat,) = position.seats_to_act
+        if luck.random() < 0.5:
+            move = greedy(position, seat, luck)
+        else:
+            move = luck.choice(position.moves(seat))
+        position, _ = position.apply({seat: move}, seed=seed + ply)
+    return position
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 47), seeds)
+def test_features_as_in_the_reference(plies, seed):
+    position = after(plies, seed)
+    for viewer in (None, 0, 1):
+        assert evaluation.features(position.state, viewer) == pytest.approx(
+            slow.features(position.record, viewer), abs=1e-5
+        )
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 41), seeds)
+def test_a_pending_draw_is_left_open(plies, seed):
+    """The features before a draw are the mean of those after it, for all but the best captures."""
+    position = after(plies, seed)
+    rules = position.codec.rules
+    (seat,) = position.seats_to_act
+    state = rules.apply_move(position.state, seat, rules.legal_moves(position.state, seat)[0])
+    bag = reference.unseen(position.record)
+    drawn = [
+        [count / bag.total() * x for x in evaluation.features(rules.draw(state, value))]
+        for value, count in bag.items()
+    ]
+    mean = [sum(column) for column in zip(*drawn, strict=True)]
+    before = evaluation.features(state)
+    others = [*range(54), 56]
+    assert [before[i] for i in others] == pytest.approx([mean[i] for i in others], abs=1e-5)
+    # The die to be drawn is the only one that is not known.
+    assert before[57:] == pytest.approx([0, 1 / 3])
+    assert before[55] == pytest.approx(mean[55], abs=1e-5)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 47), seeds)
+def test_positions_that_the_rules_cannot_tell_apart_are_worth_the_same(plies, seed):
+    position = after(plies, seed)
+    rules = position.codec.rules
+    shares, scores = rules.evaluate_state(position.state, 1)
+    assert sum(shares) == pytest.approx(1)
+    assert all(0 <= share <= 1 for share in shares)
+    priors = dict(zip(legal_records(position), priors_of(position), strict=True))
+    for state, seats, changed in reference.symmetries(position.record, position.options):
+        other = Position.from_record("roygbiv", position.options, state)
+        other_shares, other_scores = rules.evaluate_state(other.state, 1)
+        assert [other_shares[seat] for seat in seats] == pytest.approx(shares, abs=1e-4)
+        assert [other_scores[seat] for seat in seats] == pytest.approx(scores, abs=1e-2)
+        other_priors = dict(zip(legal_records(other), priors_of(other), strict=True))
+        for move, prior in priors.items():
+            assert other_priors[freeze(changed(dict(move)))] == pytest.approx(prior, abs=1e-4)
+
+
+def freeze(record):
+    return tuple(sorted(record.items()))
+
+
+def legal_records(position):
+    (seat,) = position.seats_to_act
+    codes = position.codec.rules.legal_moves(position.state, seat)
+    return [freeze(position.codec.write_move(code)) for code in codes]
+
+
+def priors_of(position):
+    (seat,) = position.seats_to_act
+    return position.codec.rules.move_priors(position.state, seat)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sampled_from((2, 3, 4, 6)), st.integers(0, 47), seeds)
+def test_priors_look_only_at_what_the_seat_knows(players, plies, seed):
+    position = after(plies, seed, players)
+    rules = position.codec.rules
+    (seat,) = position.seats_to_act
+    drawn = [rules.determinization(position.state, seat, luck) for luck in range(3)]
+    priors = [rules.move_priors(state, seat) for state in drawn]
+    assert len(priors[0]) == len(rules.legal_moves(position.state, seat))
+    assert priors[1] == priors[0]
+    assert priors[2] == priors[0]
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(44, 47), seeds)
+def test_the_last_plays_are_solved(plies, seed):
+    position = after(plies, seed)
+    shares, scores = position.codec.rules.evaluate_state(position.state, 1)
+    expected = slow.best_ending(position.record, position.options)
+    assert scores[0] - scores[1] == expected[0] - expected[1]
+    assert sum(scores) >= sum(position.scores)
+    sure = 0.5 if scores[0] == scores[1] else float(scores[0] > scores[1])
+    assert shares[0] == pytest.approx(sure, abs=0.04)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.sampled_from((3, 4, 6)), st.integers(0, 40), seeds)
+def test_playouts_of_more_seats_are_whole_games(players, plies, seed):
+    position = after(plies, seed, players)
+    rules = position.codec.rules
+    results = [rules.evaluate_state(position.state, luck) for luck in range(20)]
+    for shares, scores in results:
+        assert sum(shares) == pytest.approx(1, abs=1e-5)
+        assert all(new >= old for new, old in zip(scores, position.scores, strict=True))
+        best = max(range(players), key=scores.__getitem__)
+        assert shares[best] == max(shares)
+    assert len({scores for _, scores in results}) > 1
+
+
+def test_weights_can_be_replaced_and_restored():
+    before = evaluation.weights()
+    position = after(10, 1)
+    rules = position.codec.rules
+    usual = rules.evaluate_state(position.state, 1)
+    nothing = {
+        "inner": [[0.0] * len(row) for row in before["inner"]],
+        "inner_bias": [0.0] * len(before["inner_bias"]),
+        "outer": [[0.0] * len(row) for row in before["outer"]],
+        "outer_bias": [0.5, 0.0],
+        "scales": [10.0] * len(before["scales"]),
+    }
+    evaluation.use_weights(nothing)
+    try:
+        _, scores = rules.evaluate_state(position.state, 1)
+        (seat,) = position.seats_to_act
+        gains = [new - old for new, old in zip(scores, position.scores, strict=True)]
+        assert gains[seat] == pytest.approx(10)  # half of the unit, 20 points
+        assert gains[1 - seat] == pytest.approx(0)
+    finally:
+        evaluation.use_weights(before)
+    assert rules.evaluate_state(position.state, 1) == usual
+
+
+def test_features_are_for_two_seats():
+    with pytest.raises(ValueError, match="two seats"):
+        evaluation.features(Position.create("roygbiv", {"players": 3}, 1).state)
+
+
+@pytest.mark.parametrize(
+    ("notation", "best", "tempting"),
+    [
+        # The 7 would bring 21 points now, and seat 1 the win by one. The 3, put where nobody gains
+        # much, brings nothing, but the 7 then goes where seat 1 did not: won by two.
+        (
+            "5777777/.777777/.777776/7777777/5777776/5777777/.777776 7667776 37,2 115,139 0",
+            "3@a2",
+            21,
+        ),
+        (
+            "7777777/.65.564/5557.77/2777777/7477777/7777777/7576567 7677766 27,6 87,107 0",
+            "2@e3",
+            33,
+        ),
+    ],
+)
+def test_finds_the_one_play_that_wins(notation, best, tempting):
+    """Endings that the search wins, and that the most points at once throw away."""
+    position = Position.parse(f"roygbiv {notation}")
+    options = position.options
+    state = position.record
+    margins = {}
+    points = {}
+    for move in reference.legal_moves(state):
+        ((_, following),) = reference.successors(state, move, options)
+        ending = slow.best_ending(following, options)
+        name = position.find_move(move).notation
+        margins[name] = ending[0] - ending[1]
+        points[name] = following["scores"][0] - state["scores"][0]
+    assert [name for name, margin in margins.items() if margin > 0] == [best]
+    assert max(points.values()) == tempting
+    for seed in range(5):
+        analysis = Engine().suggest(position, limits=Limits(simulations=200), seed=seed)
+        assert analysis.best_move.notation == best

@@ -17,12 +17,11 @@ whatever happens). So where known cards lie, each by itself and all together, is
 
 From a seat that had no valid card follows how many of the cards valid for those dice
 each hand can still hold at most: 0 at first, and an exchange takes that along, for
-those who saw the cards exactly, for others with two cards at most each way. That is kept
-for each hand by itself. So three things of unknown cards are lost on seats that saw a
-swap from outside after a Last Chance, until the round ends: that some deals within the
-limits could come about in more ways than others; after a second swap, that the limits of
-two hands need not be reached at once; and that a valid card which was played since by
-another seat cannot have been among those that the swap moved to it.
+those who saw the cards exactly, for others with two cards at most each way. These limits
+do not tell all where a swap was not seen: which cards moved then matters too. There a deal
+is made complete, with the cards that moved, and refused if a seat would have held a valid
+card at its Last Chance. After `HISTORIES` of them the last one is taken as it is; that is
+next to never needed.
 
 Determinizations deal the unknown cards uniformly among the ways that respect
 those limits, for each course. They are exact while one hand is limited; where several
@@ -77,6 +76,7 @@ cdef enum:
     # Determinization.
     MAX_KNOWN = 2 * MAX_EXCHANGES  # cards whose place a seat has learned
     TRIES = 24  # of the exact sampler, before the Markov chain
+    HISTORIES = 200  # tried where cards moved unseen after a Last Chance
     SWEEPS = 6  # of the chain over all pairs of holders
     REPAIRS = 20_000  # steps to satisfy several limits of one hand
     MAX_SUBSETS = 1 + MAX_KNOWN + MAX_KNOWN * (MAX_KNOWN - 1) // 2
@@ -1146,15 +1146,40 @@ cdef class Riviera(Game):
     cdef bint determinize(self, void* state, int seat, Random* random) noexcept nogil:
         cdef Table* table = <Table*>state
         cdef Inquiry inquiry
-        cdef Deal* deal = &inquiry.deal
-        cdef uint64_t unknown, cards
-        cdef int holder, i
+        cdef Table observed
+        cdef int tries = HISTORIES if self.swapped_after_chance(table) else 1
         if table.turn == 0:
             return True
         inquiry.random = random
         self.begin_inquiry(table, seat, &inquiry)
-        if not self.draw_course(table, &inquiry) or (
-            deal.count and not self.deal_limited(table, &inquiry)
+        memcpy(&observed, table, sizeof(Table))
+        while True:
+            if not self.deal_hidden(table, &inquiry):
+                return False
+            tries -= 1
+            if self.draw_exchanges(table, &inquiry) or not tries:
+                break
+            memcpy(table, &observed, sizeof(Table))
+        self.draw_choices(table, random)
+        return True
+
+    cdef bint swapped_after_chance(self, const Table* table) noexcept nogil:
+        """Whether cards moved unseen after a Last Chance."""
+        cdef int seat, step
+        for seat in range(self.seats):
+            if table.chance_dice[seat]:
+                for step in range(table.chance_after[seat], table.exchanges):
+                    if not table.given[step]:
+                        return True
+        return False
+
+    cdef bint deal_hidden(self, Table* table, Inquiry* inquiry) noexcept nogil:
+        """Deal what is hidden within the limits of each hand; False if there is no way to."""
+        cdef Deal* deal = &inquiry.deal
+        cdef uint64_t unknown, cards
+        cdef int holder, i
+        if not self.draw_course(table, inquiry) or (
+            deal.count and not self.deal_limited(table, inquiry)
         ):
             return False
         for holder in range(HOLDERS):
@@ -1165,12 +1190,10 @@ cdef class Riviera(Game):
             unknown &= ~deal.holders[i].cards
         for holder in range(HOLDERS):
             if deal.free_slots[holder]:
-                cards = draw_cards(unknown, deal.free_slots[holder], random)
+                cards = draw_cards(unknown, deal.free_slots[holder], inquiry.random)
                 self.give(table, holder, cards)
                 unknown &= ~cards
         table.pile = unknown
-        self.draw_exchanges(table, &inquiry.course, random)
-        self.draw_choices(table, random)
         return True
 
     cdef inline void give(self, Table* table, int holder, uint64_t cards) noexcept nogil:
@@ -1509,10 +1532,12 @@ cdef class Riviera(Game):
         mix_deal(deal, inquiry.random)
         return True
 
-    cdef void draw_exchanges(
-        self, Table* table, const Course* course, Random* random
-    ) noexcept nogil:
-        """Say which cards moved where that was not seen, looking back from where they are."""
+    cdef bint draw_exchanges(self, Table* table, const Inquiry* inquiry) noexcept nogil:
+        """Say which cards moved where that was not seen, looking back from where they are.
+
+        Returns whether then all seats that used their Last Chances held no valid card.
+        """
+        cdef const Course* course = &inquiry.course
         cdef uint64_t[HOLDERS] holds
         cdef int step, seat, a, b
         for seat in range(self.seats):
@@ -1525,15 +1550,23 @@ cdef class Riviera(Game):
             b = table.partners[step]
             if not table.given[step]:
                 table.given[step] = course.out[step] | draw_cards(
-                    holds[b] & ~course.partner_has[step], 2 - popcount(course.out[step]), random
+                    holds[b] & ~course.partner_has[step],
+                    2 - popcount(course.out[step]),
+                    inquiry.random,
                 )
                 table.drawn[step] = course.back[step] | draw_cards(
-                    holds[a] & ~course.asker_has[step], 2 - popcount(course.back[step]), random
+                    holds[a] & ~course.asker_has[step],
+                    2 - popcount(course.back[step]),
+                    inquiry.random,
                 )
             holds[a] = (holds[a] & ~table.drawn[step]) | table.given[step]
             holds[b] &= ~table.given[step]
             if b != HEAP:
                 holds[b] |= table.drawn[step]
+            for seat in range(self.seats):
+                if table.chance_after[seat] == step and holds[seat] & inquiry.shown[seat]:
+                    return False
+        return True
 
     cdef void draw_choices(self, Table* table, Random* random) noexcept nogil:
         """Replace choices that are hidden by legal moves, drawn uniformly."""

@@ -515,35 +515,6 @@ def fits_crashes(state, world):
     )
 
 
-def most_valid(state, source, viewer):
-    """What the Last Chance of a seat tells another: by holder, how many valid cards at most."""
-    dice = told(state, source, "last_chance")
-    most = {source: 0}
-    first = state["seats"][source]["last_chance"].get("exchanges", 0)
-    for step in range(first, len(state["exchanges"])):
-        exchange = state["exchanges"][step]
-        seat, giver, taker = sides(exchange)
-        sizes = {holder: size_before(state, holder, step) for holder in (seat, taker)}
-        before = {holder: min(most.get(holder, 99), sizes[holder]) for holder in sizes}
-        if viewer in (seat, giver):
-            lost = sum(is_valid(card, dice) for card in exchange["given"])
-            got = sum(is_valid(card, dice) for card in exchange["drawn"])
-            left = {seat: before[seat] - lost, taker: before[taker]}
-            if giver == taker:
-                left[taker] -= got
-        else:
-            lost = min(2, before[seat])
-            got = 2 if giver == "pile" else min(2, before[taker])
-            left = before
-        kept = {seat: sizes[seat] - 2, taker: sizes[taker] - 2 * (giver == taker)}
-        most[seat] = min(left[seat], kept[seat]) + got
-        most[taker] = min(left[taker], kept[taker]) + lost
-        for holder, cards in played_between(state, step + 1).items():
-            if holder in most:
-                most[holder] -= sum(is_valid(card, dice) for card in cards)
-    return most
-
-
 def pile(state):
     elsewhere = {card for hand in state["hands"] for card in hand["cards"]}
     elsewhere |= {card for seat in state["seats"] for card in seat["played"]}
@@ -641,7 +612,7 @@ def determinizations(observation, options):
     worlds = [
         {**deal, "exchanges": exchanges}
         for deal in deals
-        if agrees(deal, viewer)
+        if fits_crashes(deal, {c: seat for seat in seats_of(deal) for c in holdings(deal)[seat]})
         for exchanges in histories(deal, len(deal["exchanges"]), holdings(deal), viewer)
     ]
     return [
@@ -653,14 +624,12 @@ def determinizations(observation, options):
 
 def histories(state, steps, holds, viewer):
     """What can have been exchanged in the first steps, if `holds` says who held what then."""
+    hands = {card: seat for seat in seats_of(state) for card in holds[seat]}
+    if not fits_last_chances(state, steps, hands):
+        return
     holds = {**holds}
     for seat, cards in played_between(state, steps).items():
         holds[seat] = holds[seat] | cards
-    known = known_cards(viewer, state["exchanges"][:steps])
-    known_places = {c: place for place, cards in holds.items() for c in cards & known}
-    known_places = {c: place for c, place in known_places.items() if place not in (viewer, "pile")}
-    if not fits_last_chances(state, steps, known_places):
-        return
     if steps == 0:
         yield []
         return
@@ -683,22 +652,6 @@ def with_cards(state, place, cards):
     places = [*state["hands"], state["discard"]]
     places[place] = {"cards": ordered([*places[place]["cards"], *cards])}
     return {**state, "hands": places[:-1], "discard": places[-1]}
-
-
-def agrees(state, viewer):
-    """Whether no seat holds what it showed not to hold."""
-    for source, seat in enumerate(state["seats"]):
-        if "crash" in seat:
-            dice = told(state, source, "crash")
-            if any(is_valid(card, dice) for card in state["hands"][source]["cards"]):
-                return False
-        if "last_chance" in seat:
-            dice = told(state, source, "last_chance")
-            for holder, most in most_valid(state, source, viewer).items():
-                place = state["discard"] if holder == "heap" else state["hands"][holder]
-                if sum(is_valid(card, dice) for card in place["cards"]) > most:
-                    return False
-    return True
 
 
 def with_choices(state, options):

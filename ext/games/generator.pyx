@@ -11,69 +11,56 @@ The rules are on the game's page of the documentation. Limits: 2 to 4 seats,
 at most 65,535 rolls.
 """
 
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from aleator.ext.core.bits cimport lowest_bit
 from aleator.ext.core.game cimport CHANCE, FINISHED, Game, State, hash_bytes
 from aleator.ext.core.random cimport Random, below, next64
-
-
-cdef enum:
-    COLOURS = 4  # green, red, yellow, blue: 0..3, the same for nodes, seats and the die
-    LEVELS = 4
-    NODES = 340  # 4 + 16 + 64 + 256
-    LEAVES = 84  # the first node of the lowest level
-    WORDS = 6  # 64-bit words for a bit per node
-    PLAYERS = 4  # seats at most
-
-    # Sizes of pyramids are numbered 0 S, 1 M, 2 L; a set of sizes is three bits.
-    SIZES = 3
-    SMALL = 1
-    MEDIUM = 2
-    LARGE = 4
-    ALL_SIZES = 7
-    COPIES = 5  # pyramids of each size and seat
-    OWNER_SHIFT = 3  # above the sizes in a node's byte
-
-    # What part of a stack moves: the numbers of the wire's enum.
-    NO_UNIT = 0
-    WHOLE = 1
-    TOP = 2
-    UPPER_TWO = 3
-
-    # The rod a move follows: up, 1..3 to the colour so many steps further in the
-    # same quadrangle, or down to the child of colour 0..3.
-    UP = 0
-    DOWN = 4
-
-    # A move is origin << 5 | rod << 2 | unit. Without a unit it is pass, or
-    # ENTER + (size << 2).
-    ORIGIN_SHIFT = 5
-    ROD_SHIFT = 2
-    PASS = 0
-    ENTER = 4
-
-    # What chance is to do next.
-    NOTHING = 0
-    SET_UP = 1
-    ROLL = 2
-    NO_SEAT = 255
-
-    # How the game ended; a seat's win is 1 + the seat.
-    GOING_ON = 0
-    DRAWN = 7
-
-
-cdef struct Board:
-    uint64_t[PLAYERS][WORDS] stacks  # bit n set if a stack of the seat stands on node n
-    uint8_t[NODES] nodes  # sizes standing there | owner << OWNER_SHIFT; 0: nobody
-    uint8_t[PLAYERS][SIZES] stash
-    uint16_t rolls  # die rolls so far, with the one to be used now
-    uint8_t seat  # to act or, while a roll is pending, to roll; 0 at the end
-    uint8_t rolled  # colour; 0 while a roll is pending and at the end
-    uint8_t pending  # NOTHING, SET_UP or ROLL
-    uint8_t result  # GOING_ON, DRAWN or 1 + the winner
-    uint8_t start  # during set-up: the seat to act first, or NO_SEAT to draw it
+from aleator.ext.games.generator_board cimport (
+    ALL_SIZES,
+    COLOURS,
+    COPIES,
+    DOWN,
+    DRAWN,
+    ENTER,
+    GOING_ON,
+    LARGE,
+    LEAVES,
+    LEVELS,
+    MEDIUM,
+    NODES,
+    NOTHING,
+    NO_SEAT,
+    ORIGIN_SHIFT,
+    OWNER_SHIFT,
+    PASS,
+    PLAYERS,
+    ROD_SHIFT,
+    ROLL,
+    SET_UP,
+    SIZES,
+    SMALL,
+    TOP,
+    UP,
+    UPPER_TWO,
+    WHOLE,
+    WORDS,
+    Board,
+    child,
+    landing,
+    parent,
+    sibling,
+    step_end,
+)
+from aleator.ext.games.generator_evaluation cimport (
+    Terms,
+    play_itself,
+    rate,
+    rate_moves,
+    set_terms,
+    standings,
+    win_chances,
+)
 
 
 # Colours of the seats, by number of players less two.
@@ -91,32 +78,6 @@ cdef uint8_t[NODES] BRANCH
 cdef uint8_t[LEVELS + 1] GOAL
 # TARGETS[c]: the nodes of colour c below level 1 outside branch c.
 cdef uint64_t[COLOURS][WORDS] TARGETS
-
-
-cdef inline int parent(int node) noexcept nogil:
-    return (node >> 2) - 1
-
-
-cdef inline int child(int node, int colour) noexcept nogil:
-    return 4 * (node + 1) + colour
-
-
-cdef inline int sibling(int node, int colour) noexcept nogil:
-    return (node & ~3) | colour
-
-
-cdef uint8_t landing(int sizes, bint own) noexcept:
-    """The sizes that may land on a stack, as a set."""
-    cdef uint8_t top = sizes & -sizes
-    if sizes == 0:
-        return ALL_SIZES
-    if own:
-        return top - 1
-    if sizes == (MEDIUM | LARGE):
-        return SMALL
-    if sizes != top:
-        return 0
-    return SMALL if top == SMALL else top - 1
 
 
 cdef void fill_tables() noexcept:
@@ -219,6 +180,10 @@ cdef class Generator(Game):
     cdef readonly bint enter_stacks
     cdef readonly int max_rolls
     cdef uint8_t[PLAYERS] colour  # `colours` for the code without Python
+    cdef Terms terms
+
+    def __cinit__(self, *_args, **_options):
+        self.tuning.exploration = 0.2
 
     def __init__(
         self,
@@ -246,6 +211,7 @@ cdef class Generator(Game):
         self.max_rolls = max_rolls
         self.move_space = NODES << ORIGIN_SHIFT
         self.state_size = sizeof(Board)
+        set_terms(&self.terms, self.colours, self.adjacent, sub_towers, enter_stacks)
 
     cdef void start(self, void* state, int start_seat) noexcept nogil:
         cdef Board* board = <Board*>state
@@ -424,11 +390,78 @@ cdef class Generator(Game):
         for seat in range(self.seats):
             scores[seat] = self.goals(<const Board*>state, seat)
 
+    cdef bint priors(
+        self, const void* state, int seat, const uint32_t* moves, int count, float* values
+    ) noexcept nogil:
+        rate(self, &self.terms, state, seat, moves, count, values)
+        return True
+
+    cdef void evaluate(
+        self, void* state, Random* random, float* win_shares, float* scores
+    ) noexcept nogil:
+        # The die has been rolled, but is not looked at: so the estimate is the same for all
+        # rolls, and the search averages over them where it looks on.
+        win_chances(&self.terms, <Board*>state, win_shares)
+        self.points(state, scores)
+
     cdef uint32_t observed(self, const void* state, uint64_t event, int viewer) noexcept nogil:
         return event
 
     cdef uint64_t information_hash(self, const void* state, int seat) noexcept nogil:
         return hash_bytes(state, sizeof(Board), seat)
+
+    def move_leads(self, State state not None, bint replies):
+        """What the reference players think of the moves of the seat to act.
+
+        Parameters
+        ----------
+        state : State
+        replies : bool
+            Whether to look past the move to the next roll and what is then done with it.
+
+        Returns
+        -------
+        list of tuple
+            (move, lead), in the order of `legal_moves`: by how many rolls the seat is then
+            ahead, as `lead` in the evaluation has it.
+        """
+        cdef const Board* board = <const Board*>self.read(state)
+        if self.actors(board) <= 0:
+            raise ValueError("no seat is to act")
+        return rate_moves(self, &self.terms, board, replies)
+
+    def standings(self, State state not None):
+        """The race to couple and the danger of each seat, in rolls, as the evaluation has them.
+
+        Returns
+        -------
+        list of tuple
+            (race, danger) by seat.
+        """
+        return standings(&self.terms, <const Board*>self.read(state))
+
+    def play_itself(self, uint64_t seed, float noise, float chosen, bint learned):
+        """Play a game with one-ply play in all seats, for fitting the evaluation.
+
+        Parameters
+        ----------
+        seed : int
+        noise : float
+            The share of moves that are random.
+        chosen : float
+            The share of positions that are returned.
+        learned : bool
+            Whether the evaluation chooses the moves, or the lead as in `move_leads`.
+
+        Returns
+        -------
+        rows : list
+            By position and seat: the features that the evaluation looks at, and how many
+            rolls the seat is away.
+        shares : list of float
+            How the game ended.
+        """
+        return play_itself(self, &self.terms, seed, noise, chosen, learned)
 
     def step(self, int origin, int target, int unit):
         """The code of moving a unit from one node to another.
@@ -540,15 +573,6 @@ cdef class Generator(Game):
             raise ValueError("no roll is pending")
         self.use_roll(board, checked_colour(colour))
         return copy
-
-
-cdef inline int step_end(uint32_t move) noexcept nogil:
-    """The node that a step leads to."""
-    cdef int origin = move >> ORIGIN_SHIFT
-    cdef int rod = move >> ROD_SHIFT & 7
-    if rod >= DOWN:
-        return child(origin, rod - DOWN)
-    return parent(origin) if rod == UP else sibling(origin, (origin + rod) & 3)
 
 
 cdef int checked_colour(int colour) except -1:

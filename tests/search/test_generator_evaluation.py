@@ -1,0 +1,141 @@
+"""What Generator's evaluation believes: the race against plain dynamic programming, and sense."""
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from aleator.ext.games.generator_evaluation import set_weights
+from aleator.ext.games.generator_weights import WEIGHTS
+from aleator.search import Position
+
+CLOSE = 0.02  # rolls: where value iteration ends
+HOPELESS = 99
+
+
+def standing(board, seat=0, **options):
+    """(race, danger) of a seat."""
+    extra = "".join(f" {name}={str(value).lower()}" for name, value in options.items())
+    position = Position.parse(f"generator {board} 0 R 50{extra}")
+    return position.codec.rules.standings(position.state)[seat]
+
+
+@pytest.mark.parametrize(
+    ("board", "expected"),
+    [
+        ("RG:L,YGG:M,BGRR:S/-", 4),  # only green is left
+        ("RG:L,YGG:M,BGR:S/-", 4),
+        ("RG:L,YGG:M,BR:S/-", 5),  # any way down, then green
+        ("RG:L,YGG:M,B:S/-", 6),
+        ("RG:L,YGG:M,G:S/-", 10),  # blue, two rolls of any colour, green
+        ("R:L,YRR:M,BGGG:S/-", 8),  # green twice
+        # The yellow tower cannot be taken and keeps green out of the branch of Y.
+        ("RG:L,BGGG:S/Y:SL", HOPELESS),
+    ],
+)
+def test_short_races(board, expected):
+    assert standing(board)[0] == pytest.approx(expected, abs=CLOSE)
+
+
+def test_ones_own_stacks_are_in_the_way():
+    shut, open_, free = (standing(f"RG:L,YGGG:S,R:M{more}/-")[0] for more in (",B:S", ",BR:S", ""))
+    assert open_ == free == pytest.approx(9, abs=CLOSE)  # blue, any way down, green
+    assert open_ + 1 <= shut < HOPELESS
+
+
+@pytest.mark.parametrize(
+    ("board", "seat", "danger"),
+    [
+        # A quarter of what is lost, and of the roll that the captor gets again.
+        ("RG:L/RR:M", 0, None),
+        ("RG:SL/RR:S", 0, 0),  # topped by a small one
+        ("RG:L/R:L", 0, 0),  # not by a large one
+        ("RRG:M/RR:M", 0, 0),
+        ("RRG:M/RR:S", 0, None),
+        ("RRGG:S/RRG:S", 0, None),
+        ("G:M/-", 0, 0),
+        ("Y:M/-", 0, None),  # a small one may enter there
+        ("RGG:M/RG:M", 0, 0),
+    ],
+)
+def test_danger(board, seat, danger):
+    race, found = standing(board, seat)
+    if danger is None:
+        lost = standing("-/" + board.split("/")[1], seat)[0]
+        danger = (1 + lost - race) / 4
+    assert found == pytest.approx(danger, abs=CLOSE)
+
+
+OPTIONS = st.fixed_dictionaries(
+    {
+        "players": st.sampled_from([2, 3, 4]),
+        "horizontal": st.sampled_from(["any_corner", "adjacent"]),
+        "forced_move": st.booleans(),
+        "sub_towers": st.booleans(),
+        "enter_stacks": st.booleans(),
+    }
+)
+
+
+@settings(deadline=None, max_examples=25)
+@given(options=OPTIONS, seed=st.integers(0, 2**32))
+def test_estimates_are_shares_and_look_at_the_move_made(options, seed):
+    rng = random.Random(seed)
+    position = Position.create("generator", options, seed=seed)
+    rules = position.codec.rules
+    for _ in range(25):
+        (seat,) = position.seats_to_act
+        shares, scores = rules.evaluate_state(position.state, 1)
+        assert sum(shares) == pytest.approx(1, abs=1e-5)
+        assert min(shares) >= 0
+        assert scores == position.scores
+        moves = position.moves()
+        priors = rules.move_priors(position.state, seat)
+        number = rng.randrange(len(moves))
+        position, _ = position.apply({seat: moves[number]}, seed=rng.getrandbits(64))
+        if position.finished:
+            assert priors[number] == position.win_shares[seat]
+            return
+        # The die rolled since then does not change the estimate.
+        after = rules.evaluate_state(position.state, 1)[0][seat]
+        assert priors[number] == pytest.approx(after, abs=1e-6)
+
+
+@settings(deadline=None, max_examples=25)
+@given(seed=st.integers(0, 2**32))
+def test_danger_is_what_the_next_roll_can_take(seed):
+    """The danger is 0 exactly if no roll lets the opponent capture, by the rules."""
+    rng = random.Random(seed)
+    position = Position.create("generator", seed=seed)
+    for _ in range(60):
+        if position.finished:
+            return
+        (seat,) = position.seats_to_act
+        rules = position.codec.rules
+        pieces = rules.unpack(position.state)["stash"]
+        taken = 0
+        for rolled in range(4):
+            fields = rules.unpack(position.state)
+            del fields["stash"]
+            rolled_state = rules.pack(**{**fields, "rolled": rolled})
+            for move in rules.legal_moves(rolled_state, seat):
+                after = rules.unpack(rules.apply_move(rolled_state, seat, move))["stash"]
+                taken += sum(after[1 - seat]) > sum(pieces[1 - seat])
+        danger = rules.standings(position.state)[1 - seat][1]
+        assert (danger > 0) == (taken > 0)
+        position, _ = position.apply({seat: rng.choice(position.moves())}, seed=rng.getrandbits(64))
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_seats_are_alike(players):
+    """At the start nobody but the seat that rolls next is better off, and it little."""
+    position = Position.create("generator", {"players": players}, seed=1, start_seat=0)
+    shares, _ = position.codec.rules.evaluate_state(position.state, 1)
+    assert shares[0] == max(shares) < 1 / players + 0.12
+
+
+def test_weights_fit_the_evaluation():
+    with pytest.raises(ValueError, match="need 24 weights, not 23"):
+        set_weights({**WEIGHTS, "bias": WEIGHTS["bias"][:-1]})
+    set_weights(WEIGHTS)

@@ -27,14 +27,14 @@ from aleator.search.strength import (
     RatedPlayer,
 )
 
-TOP_SIMULATIONS = 50_000
+TOP_SIMULATIONS = 10_000
 """What level 10, which has no limit of its own, is measured with."""
 RANDOM = "random"
 
 
 def level_spec(level: int) -> str:
-    """The bot of a level, without a limit of time."""
-    return f"engine:level={level},sims={TOP_SIMULATIONS}"
+    """The bot of a level, without a limit of time; it tells the simulations that the level has."""
+    return f"engine:level={level},sims={LEVELS[level - 1].simulations or TOP_SIMULATIONS}"
 
 
 def find_pairings(game: str) -> list[tuple[str, str]]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from aleator.search.calibration import level_spec
 from aleator.search.games import codec_class, game_ids
 from aleator.search.match import play_match
 from aleator.search.strength import ANCHOR_ELO, Calibration
@@ -27,7 +28,7 @@ FOLDER = ROOT / "docs" / "strength"
 SEED = 1
 TIMES = (1, 10, 100, 1000)
 """Milliseconds for a move in the matches against level 5."""
-MIDDLE = "engine:level=5,sims=50000"
+MIDDLE = level_spec(5)
 SHORTER = 4
 """How many times fewer games are played with a second for a move."""
 

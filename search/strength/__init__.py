@@ -37,17 +37,17 @@ class Level:
     margin: float
 
 
-# By level, from 1.
+# By level, from 1: twice the simulations from one to the next.
 LEVELS = (
     Level(20, 0.2),
     Level(40, 0.12),
     Level(80, 0.08),
-    Level(200, 0.05),
-    Level(500, 0.03),
-    Level(1_200, 0.02),
-    Level(3_000, 0.01),
-    Level(7_500, 0.005),
-    Level(20_000, 0.0025),
+    Level(160, 0.05),
+    Level(320, 0.03),
+    Level(640, 0.02),
+    Level(1_250, 0.01),
+    Level(2_500, 0.005),
+    Level(5_000, 0.0025),
     Level(None, 0.0),
 )
 

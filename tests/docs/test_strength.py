@@ -41,7 +41,7 @@ def test_a_page_of_a_game(monkeypatch, tmp_path):
         ],
         pairings=[
             {
-                "bots": ("engine:level=3,sims=50000", "greedy"),
+                "bots": ("engine:level=3,sims=80", "greedy"),
                 "games": 40,
                 "win_share": 0.421,
                 "interval": (0.3, 0.5),

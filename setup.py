@@ -70,7 +70,7 @@ class BuildModules(build_py):
     def run(self) -> None:
         from grpc_tools import protoc  # not needed to build extensions only
 
-        sources = sorted(str(path) for path in Path("proto").rglob("*.proto"))
+        sources = sorted(str(path) for path in Path("proto/aleator").rglob("*.proto"))
         outputs = [f"--{kind}_out=proto" for kind in ("python", "pyi", "grpc_python")]
         includes = ["-Iproto", f"-I{files('grpc_tools') / '_proto'}"]
         if sources and protoc.main(["protoc", *includes, *outputs, *sources]) != 0:

@@ -38,7 +38,7 @@ from typing import TypeAlias
 import grpc
 
 from aleator.search import Analysis, Limits, Statistics, StopFlag
-from aleator.service.errors import Refusal
+from aleator.service.errors import Refusal, shutting_down
 
 LEAST_TIME = 0.001
 """Seconds that a search gets at least; one that cannot have them is refused."""
@@ -57,6 +57,8 @@ MEMORY = 0.9
 """How much of what was seen so far is kept when something new is seen."""
 NICENESS = 10
 """What is added to the niceness of search threads, so that they do not hold up the event loop."""
+BUSY = "SERVER_BUSY"
+"""The reason of a refusal for want of a thread in time."""
 
 Job = Callable[[Limits, StopFlag], Analysis]
 Kind: TypeAlias = Hashable
@@ -100,6 +102,7 @@ class Admission:
         self._short_times: defaultdict[tuple[Kind, int], deque[float]] = defaultdict(
             partial(deque, maxlen=SHORT_SAMPLES)
         )
+        self._is_closing = False
         self._pool = ThreadPoolExecutor(workers, "search", initializer=_lower_priority)
 
     async def run(self, job: Job, limits: Limits, until: float, kind: Kind) -> Analysis:
@@ -119,8 +122,10 @@ class Admission:
         Raises
         ------
         Refusal
-            If it would start too late.
+            If it would start too late, or after `stop_all`.
         """
+        if self._is_closing:
+            raise shutting_down()
         simulations = limits.simulations
         if simulations is not None and simulations <= SHORT_SIMULATIONS and limits.threads == 1:
             times = self._short_times[kind, simulations.bit_length()]
@@ -147,6 +152,7 @@ class Admission:
 
     def stop_all(self) -> None:
         """Let all searches return what they have; those that wait, as soon as they start."""
+        self._is_closing = True
         for search in (*self._running, *self._waiting):
             search.stop.set()
 
@@ -295,7 +301,7 @@ def _check_time_left(left: float) -> None:
 def _busy(retry_after: float) -> Refusal:
     return Refusal(
         grpc.StatusCode.RESOURCE_EXHAUSTED,
-        "SERVER_BUSY",
+        BUSY,
         "the server has too much to search",
         retry_after=max(LEAST_TIME, retry_after),
     )

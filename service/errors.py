@@ -6,6 +6,7 @@ The texts are kept short as a whole, since clients refuse long trailing metadata
 is 8 KiB, of the message percent-encoded and of the status, which holds the message too, in Base64.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from itertools import accumulate
@@ -32,6 +33,7 @@ from aleator.search.errors import (
 P = ParamSpec("P")
 T = TypeVar("T")
 
+_LOGGER = logging.getLogger(__name__)
 DOMAIN = "aleator"
 _MESSAGE_LIMIT = 500
 """Bytes of the message of a status, percent-encoded."""
@@ -101,7 +103,11 @@ class Refusal(Exception):
         self.retry_after = retry_after
 
     def status(self) -> grpc.Status:
-        """Write the refusal as a status with its details."""
+        """Write the refusal as the status that a call ends with."""
+        return rpc_status.to_status(self.message())
+
+    def message(self) -> status_pb2.Status:
+        """Write the refusal as a message with its details."""
         details: list[Message] = [
             error_details_pb2.ErrorInfo(reason=self.reason, domain=DOMAIN, metadata=self.metadata)
         ]
@@ -115,7 +121,7 @@ class Refusal(Exception):
         status = status_pb2.Status(code=self.code.value[0], message=message)
         for detail in details:
             status.details.add().Pack(detail)
-        return rpc_status.to_status(status)
+        return status
 
 
 class Faults:
@@ -153,7 +159,22 @@ class Faults:
             raise _refusal_of_faults(self._found)
 
 
-def refusal_of(error: AleatorError) -> Refusal:
+def refusal_of(error: Exception, method: str) -> Refusal:
+    """Turn any error into a refusal; one that is a fault of ours tells nothing, but is logged."""
+    if isinstance(error, Refusal):
+        return error
+    if isinstance(error, AleatorError):
+        return _refusal_of_input(error)
+    _LOGGER.error("%s failed", method, exc_info=error)
+    return Refusal(grpc.StatusCode.INTERNAL, "INTERNAL_ERROR", "internal error")
+
+
+def shutting_down() -> Refusal:
+    """Make the refusal of a server that stops."""
+    return Refusal(grpc.StatusCode.UNAVAILABLE, "SHUTTING_DOWN", "the server stops")
+
+
+def _refusal_of_input(error: AleatorError) -> Refusal:
     """Turn an error of the search layer into a refusal."""
     match error:
         case UnknownGame():

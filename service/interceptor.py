@@ -6,7 +6,6 @@ tells nothing, with the exception in the log.
 """
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any, TypeAlias
@@ -14,10 +13,8 @@ from typing import Any, TypeAlias
 import grpc
 from google.protobuf.message import DecodeError
 
-from aleator.search.errors import AleatorError
-from aleator.service.errors import Fault, Refusal, refusal_of
+from aleator.service.errors import Fault, Refusal, refusal_of, shutting_down
 
-_LOGGER = logging.getLogger(__name__)
 _OWN_METHODS = "/aleator."
 """What the methods begin with whose streams end by themselves. Others, such as Watch of the health
 service, stand until the client leaves."""
@@ -140,7 +137,7 @@ class Guard(grpc.aio.ServerInterceptor):
                 raise
         finally:
             self._standing.discard(task)
-        raise Refusal(grpc.StatusCode.UNAVAILABLE, "SHUTTING_DOWN", "the server stops")
+        raise shutting_down()
 
 
 async def _write_all(answers: Any, context: Context) -> None:
@@ -155,16 +152,9 @@ async def _write_all(answers: Any, context: Context) -> None:
 
 async def _abort(context: Context, method: str, error: Exception) -> None:
     """End a call with the status of an error."""
-    if isinstance(error, AleatorError):
-        error = refusal_of(error)
-    if isinstance(error, Refusal):
-        await context.abort_with_status(error.status())
     if isinstance(error, grpc.aio.BaseError):  # already aborted, or the client is gone
         raise error
-    _LOGGER.error("%s failed", method, exc_info=error)
-    await context.abort_with_status(
-        Refusal(grpc.StatusCode.INTERNAL, "INTERNAL_ERROR", "internal error").status()
-    )
+    await context.abort_with_status(refusal_of(error, method).status())
 
 
 def _unreadable(reason: str, message: str) -> Refusal:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from functools import partial
 from math import inf
 from time import monotonic
@@ -10,16 +11,20 @@ from typing import Any
 import grpc
 
 from aleator.search import Analysis, Engine, Limits, StopFlag
-from aleator.service.admission import Admission, Job
+from aleator.service.admission import BUSY, Admission, Job
+from aleator.service.batch import Batch
 from aleator.service.convert import read_report_interval, write_analysis
-from aleator.service.errors import Faults
+from aleator.service.errors import Faults, Refusal
 from aleator.service.question import Question, read_question
 from aleator.service.settings import Settings
 from aleator.v1 import opponent_service_pb2, opponent_service_pb2_grpc
 
 MARGIN = 0.010
 MARGIN_SHARE = 0.05
-"""Seconds, and the share of the time left, that an answer leaves before its deadline."""
+MOST_MARGIN = 0.5
+"""Seconds, with the share of the time left, that an answer leaves before its deadline."""
+RETRY = 0.1
+"""Seconds after which an item of a batch is tried again that found the server busy."""
 
 Context = grpc.aio.ServicerContext[Any, Any]
 
@@ -41,13 +46,15 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
         self._engine = engine
         self._admission = admission
         self._settings = settings
+        self._batches: set[Batch] = set()
 
     async def SuggestMove(
         self, request: opponent_service_pb2.SuggestMoveRequest, context: Context
     ) -> opponent_service_pb2.SuggestMoveResponse:
         """Suggest the move to play."""
         question = read_question(request, Faults(), self._settings)
-        analysis = await self._search(partial(question.answer, self._engine), question, context)
+        until = _latest_end(context.time_remaining())
+        analysis = await self._search(partial(question.answer, self._engine), question, until)
         return opponent_service_pb2.SuggestMoveResponse(analysis=write_analysis(analysis))
 
     async def AnalyzePosition(
@@ -74,7 +81,8 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
                     loop.call_soon_threadsafe(put, report.analysis)
             return report.analysis
 
-        search = asyncio.create_task(self._search(job, question, context))
+        until = _latest_end(context.time_remaining())
+        search = asyncio.create_task(self._search(job, question, until))
         search.add_done_callback(lambda _: news.set())
         try:
             while True:
@@ -90,11 +98,47 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
         finally:
             search.cancel()
 
-    async def _search(self, job: Job, question: Question, context: Context) -> Analysis:
+    async def AnalyzeBatch(
+        self,
+        requests: AsyncIterator[opponent_service_pb2.AnalyzeBatchRequest],
+        context: Context,
+    ) -> AsyncIterator[opponent_service_pb2.AnalyzeBatchResponse]:
+        """Answer many positions as they get done."""
+        until = _latest_end(context.time_remaining())
+
+        async def search(question: Question) -> Analysis:
+            job = partial(question.answer, self._engine)
+            while True:
+                try:
+                    return await self._search(job, question, until)
+                except Refusal as refusal:
+                    if refusal.reason != BUSY or until < monotonic() + RETRY:
+                        raise
+                await asyncio.sleep(RETRY)
+
+        batch = Batch(
+            partial(read_question, settings=self._settings),
+            search,
+            self._settings.workers,
+            "AnalyzeBatch",
+        )
+        self._batches.add(batch)
+        try:
+            async with aclosing(batch.answer(requests)) as answers:
+                async for answer in answers:
+                    yield answer
+        finally:
+            self._batches.discard(batch)
+
+    def close(self) -> None:
+        """Read no more of the streams; what was read is answered still."""
+        for batch in self._batches:
+            batch.close()
+
+    async def _search(self, job: Job, question: Question, until: float) -> Analysis:
         """Run a search in its turn; at once if there is nothing to search."""
         if question.is_forced:
             return job(question.limits, StopFlag())
-        until = _latest_end(context.time_remaining())
         return await self._admission.run(job, question.limits, until, question.kind)
 
 
@@ -102,5 +146,5 @@ def _latest_end(remaining: float | None) -> float:
     """Tell when a search must end for its answer to arrive in the time that remains."""
     if remaining is None:
         return inf
-    margin = min(MARGIN + MARGIN_SHARE * remaining, remaining / 2)
+    margin = min(MARGIN + MARGIN_SHARE * remaining, MOST_MARGIN, remaining / 2)
     return monotonic() + remaining - margin

@@ -28,7 +28,9 @@ CANDIDATES = 10
 """Candidates listed if the request does not say how many."""
 
 Request: TypeAlias = (
-    opponent_service_pb2.SuggestMoveRequest | opponent_service_pb2.AnalyzePositionRequest
+    opponent_service_pb2.SuggestMoveRequest
+    | opponent_service_pb2.AnalyzePositionRequest
+    | opponent_service_pb2.AnalyzeBatchRequest
 )
 
 

@@ -76,9 +76,10 @@ class Server:
             ),
         )
         game_service_pb2_grpc.add_GameServiceServicer_to_server(GameServicer(), self._server)
+        engine = Engine(memory=settings.memory)
+        self._opponent = OpponentServicer(engine, self._admission, settings)
         opponent_service_pb2_grpc.add_OpponentServiceServicer_to_server(
-            OpponentServicer(Engine(memory=settings.memory), self._admission, settings),
-            self._server,
+            self._opponent, self._server
         )
         self._health = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
@@ -105,6 +106,7 @@ class Server:
         grace = self._grace - drain
         stopping = asyncio.create_task(self._server.stop(grace))
         self._guard.end_standing_streams()
+        self._opponent.close()
         await asyncio.wait({stopping}, timeout=max(0.0, grace - ANSWER_TIME))
         self._admission.stop_all()
         await stopping

@@ -7,12 +7,17 @@ from typing import Any
 import grpc
 import pytest
 from google.protobuf.message import Message
+from google.rpc import code_pb2
 
 from aleator.search import Position
 from aleator.search.games import game_ids
 from aleator.service.convert import write_state
 from aleator.v1 import game_service_pb2 as games
-from aleator.v1.opponent_service_pb2 import AnalyzePositionRequest, SuggestMoveRequest
+from aleator.v1.opponent_service_pb2 import (
+    AnalyzeBatchRequest,
+    AnalyzePositionRequest,
+    SuggestMoveRequest,
+)
 from tests.service.process import ServerProcess, details
 
 MUTANTS = 300
@@ -120,6 +125,29 @@ def test_changed_requests(server: ServerProcess, game: str) -> None:
         for _ in range(rng.choice([1, 1, 2, 5])):
             mutate(request, rng)
         assert outcome(call, request) in FAIR, request
+
+
+def test_changed_items_of_a_batch(server: ServerProcess) -> None:
+    rng = random.Random(2)
+    limits = {"simulations": 10, "time": {"nanos": 5_000_000}}
+    items = []
+    for game in game_ids():
+        positions = list(random_positions(game, rng))
+        for index in range(MUTANTS // 4):
+            position = rng.choice(positions)
+            (seat, *_) = position.seats_to_act
+            item = AnalyzeBatchRequest(
+                id=f"{game}{index}", state=write_state(position), seat=seat, limits=limits
+            )
+            for _ in range(rng.choice([1, 1, 2, 5])):
+                mutate(item, rng)
+            items.append(item)
+    answers = {answer.index: answer for answer in server.opponent.AnalyzeBatch(iter(items))}
+    assert sorted(answers) == list(range(len(items)))
+    for index, item in enumerate(items):
+        if answers[index].HasField("error"):
+            assert code_pb2.Code.Name(answers[index].error.code) in FAIR, item
+        assert answers[index].id == (item.id if len(item.id) <= 100 else "")
 
 
 def outcome(call: Callable[..., Any], request: Message) -> str:

@@ -93,6 +93,7 @@ class EngineSettings(BaseModel):
     prior_visits: float | None = None
     paired: bool | None = None
     mixed: bool | None = None
+    foreseen: bool | None = None
 
     @property
     def tuning(self) -> dict[str, float]:

@@ -43,6 +43,9 @@ cdef struct Tuning:
     # Secret choices, which not even the own seat is said to see at once, are made by regret
     # matching: the answer is a mixed strategy. Otherwise by the rule above, for a pure one.
     bint mixed
+    # The game foresees chance: `evaluate` takes states with an event pending too, and `luck`
+    # tells what an event that came out changed. So luck is taken out of what simulations say.
+    bint foreseen
 
 
 cdef class Game
@@ -87,6 +90,9 @@ cdef class Game:
     ) noexcept nogil
     cdef void evaluate(
         self, void* state, Random* random, float* win_shares, float* scores
+    ) noexcept nogil
+    cdef void luck(
+        self, const void* before, const void* after, float* win_shares
     ) noexcept nogil
 
     # For Python callers.

@@ -10,7 +10,7 @@ Limits: at most six seats; one state is at most a few kilobytes.
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcmp, memcpy, memset
 
 from aleator.ext.core.bits cimport lowest_bit
 from aleator.ext.core.random cimport Random, below, mix64, seed_random
@@ -182,6 +182,16 @@ cdef class Game:
         self.playout(state, random)
         self.returns(state, win_shares)
         self.points(state, scores)
+
+    cdef void luck(
+        self, const void* before, const void* after, float* win_shares
+    ) noexcept nogil:
+        """What a chance event changed, from a full state where it was pending, by seat.
+
+        In win shares, with a mean of 0 over what could come out and a sum of 0 over the
+        seats. Asked only of a game whose tuning says `foreseen`.
+        """
+        memset(win_shares, 0, self.seats * sizeof(float))
 
     cdef State new_state(self):
         return State.__new__(State, self)

@@ -186,6 +186,7 @@ cdef class Search:
     cdef readonly bint memory_full
     cdef State root
     cdef State work
+    cdef State before  # a pending chance event
     cdef Arena arena
     cdef Random random
     cdef Tuning tuning
@@ -224,6 +225,7 @@ cdef class Search:
             raise ValueError("memory must be at least a kilobyte for each move")
         self.root = game.observe_state(observation, seat)
         self.work = game.copy_state(observation)
+        self.before = game.copy_state(observation)
         self.marks = <uint32_t*>calloc(game.move_space, sizeof(uint32_t))
         self.sums = <RootSums*>calloc(len(moves), sizeof(RootSums))
         if self.marks == NULL or self.sums == NULL:
@@ -347,12 +349,15 @@ cdef class Search:
         cdef uint64_t event
         cdef int depth = 0
         cdef int actors, seat
+        cdef float[MAX_SEATS] luck  # of the chance events passed
+        cdef bint foreseen = self.tuning.foreseen
         cdef bint added = False
         cdef Edge* edge = self.select(&self.path[0], ROOT, NULL, self.seat, &added)
         if self.tuning.paired and edge != NULL:
             seed_random(&self.random, self.seed ^ self.stream, ~<uint64_t>edge.visits)
         memcpy(state, self.root.data, self.game.state_size)
         self.game.determinize(state, self.seat, &self.random)
+        memset(luck, 0, sizeof(luck))
         while True:
             actors = self.game.actors(state)
             if actors == FINISHED:
@@ -360,7 +365,16 @@ cdef class Search:
                 self.game.points(state, scores)
                 break
             if actors == CHANCE:
+                if foreseen:
+                    if added:
+                        self.evaluate(state, shares, scores)
+                        break
+                    memcpy(self.before.data, state, self.game.state_size)
                 event = self.game.chance(state, &self.random)
+                if foreseen:
+                    self.game.luck(self.before.data, state, shares)
+                    for seat in range(self.game.seats):
+                        luck[seat] += shares[seat]
                 node = self.follow_event(node, self.game.observed(state, event, self.seat))
                 continue
             # The own seat first: so the root's edges are its moves.
@@ -386,6 +400,8 @@ cdef class Search:
                 self.memory_full = self.memory_full or link[0] == 0
             node = link[0]
             self.game.apply(state, seat, move)
+        for seat in range(self.game.seats):
+            shares[seat] -= luck[seat]
         self.back_up(depth, shares, scores)
 
     cdef void evaluate(self, void* state, float* shares, float* scores) noexcept nogil:

@@ -19,11 +19,9 @@ floats; the probabilities of a playout's dice are rounded to 32 bits.
 """
 
 from cython cimport final
-from libc.stdint cimport int32_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memset
 
-from aleator.ext.core.bits cimport popcount
-from aleator.ext.core.check cimport check
 from aleator.ext.core.game cimport (
     CHANCE,
     FINISHED,
@@ -33,174 +31,56 @@ from aleator.ext.core.game cimport (
     share_highest,
 )
 from aleator.ext.core.random cimport Random, below, next64, scaled
+from aleator.ext.games.my_shelfie_evaluation cimport WinShare
+from aleator.ext.games.my_shelfie_tables cimport (
+    DECISION,
+    DICE,
+    FACES,
+    FIRST_CIRCLE,
+    FIRST_CROSS,
+    FIRST_ROLL,
+    HANDS,
+    HAND_COUNTS,
+    HAND_KEY,
+    HAND_SIZE,
+    KEEPS,
+    KEEP_COUNT,
+    MAX_SETS,
+    MAX_VALUE,
+    MOVES,
+    NO_DICE,
+    OUTCOMES,
+    OVER,
+    REROLLS,
+    ROLL,
+    ROLLS,
+    ROLL_OF_KEY,
+    SEATS,
+    SETS,
+    SET_SPACES,
+    SET_UP,
+    SIDE,
+    SPACES,
+    Shelves,
+    Terms,
+    begin_turn,
+    blanks,
+    circle_spaces,
+    cross_row,
+    end_turn,
+    keep_hand,
+    list_rows,
+    list_sets,
+    make_terms,
+    roll_dice,
+    sheet_points,
+)
+from aleator.ext.games.my_shelfie_turn cimport Turn, move_value
 
-
-cdef enum:
-    SEATS = 4
-    SIDE = 5  # rows and columns of a sheet
-    SPACES = 25  # space 5 * row + column; that of column c needs c + 1 dice
-    FACES = 6  # the items of the five rows, then the joker
-    JOKER = 5
-    DICE = 6
-    SCORING_CIRCLES = 3  # that a row or column needs to score
-    REROLLS = 2
-    MAX_VALUE = 100_000  # 50 times this is still exact as a float
-
-    ALL_SPACES = (1 << SPACES) - 1
-    FIRST_COLUMN = 0x108421  # also: a row's bits to the column sets, by multiplication
-    FIRST_ROW = 0x1F
-
-    # Multisets of up to six dice are numbered by size, so that those of all six come last.
-    HANDS = 924
-    ROLLS = 462  # hands of six dice
-    FIRST_ROLL = HANDS - ROLLS
-    NO_DICE = 0
-    KEYS = 16807  # 7^5, see HAND_KEY
-
-    SETS = 2625  # sets of one to three spaces
-    MAX_KEEPS = 64  # of one roll
-    MAX_SETS = 80  # that one roll can pay
-
-    # Moves: keeping a hand, circling a set of spaces, crossing a row.
-    FIRST_CIRCLE = HANDS
-    FIRST_CROSS = FIRST_CIRCLE + SETS
-    MOVES = FIRST_CROSS + SIDE
-
-    # What comes next.
-    DECISION = 0
-    SET_UP = 1  # drawing who starts
-    ROLL = 2
-    OVER = 3
-
-
-# 40 bytes, no padding. A finished game has zeros in `dice`, `seat` and `rerolls`.
-cdef struct Shelves:
-    uint32_t[SEATS] circles  # by seat: bit s set if space s is circled
-    uint32_t[SEATS] crosses  # by seat: bit s set if space s is crossed
-    uint16_t dice  # the hand shown, or, while a roll is pending, the hand kept
-    uint8_t seat  # whose turn it is
-    uint8_t start  # the seat that started the game
-    uint8_t rerolls  # how often dice may be rolled again after what comes next, 0-2
-    uint8_t phase  # DECISION, SET_UP, ROLL or OVER
-    uint8_t[2] unused
-
-
-cdef uint8_t[HANDS][FACES] HAND_COUNTS
-cdef uint8_t[HANDS] HAND_SIZE
-# Sum of counts[colour] * 7^colour: names a hand of known size, and adds up with hands.
-cdef uint16_t[HANDS] HAND_KEY
-cdef uint16_t[KEYS] ROLL_OF_KEY
-cdef uint16_t[FACES] FACE_KEY
-cdef uint32_t[DICE + 1] OUTCOMES  # of rolling k dice: 6^k
-
-cdef uint32_t[SETS] SET_SPACES
-cdef uint8_t[SETS] SET_DICE  # that the spaces of the set need, jokers among them
-# By roll: the moves to choose from, were the sheet blank. Sets are given without FIRST_CIRCLE.
-cdef uint16_t[ROLLS][MAX_KEEPS] KEEPS
-cdef uint8_t[ROLLS] KEEP_COUNT
-cdef uint16_t[ROLLS][MAX_SETS] PAYABLE
-cdef uint8_t[ROLLS] PAYABLE_COUNT
 
 # Walker's alias tables for the dice that a random turn ends with.
 cdef uint32_t[ROLLS] ALIAS_LIMIT
 cdef uint16_t[ROLLS] ALIAS
-
-
-cdef void fill_hands() noexcept:
-    cdef uint8_t[FACES] counts
-    cdef int hand = 0
-    cdef int size, code, rest, face, total
-    FACE_KEY[JOKER] = 0
-    FACE_KEY[0] = 1
-    OUTCOMES[0] = 1
-    for face in range(1, JOKER):
-        FACE_KEY[face] = FACE_KEY[face - 1] * 7
-    for size in range(DICE):
-        OUTCOMES[size + 1] = OUTCOMES[size] * FACES
-    for size in range(DICE + 1):
-        for code in range(KEYS):
-            rest = code
-            total = 0
-            for face in range(JOKER):
-                counts[face] = rest % 7
-                rest //= 7
-                total += counts[face]
-            if total > size:
-                continue
-            counts[JOKER] = size - total
-            for face in range(FACES):
-                HAND_COUNTS[hand][face] = counts[face]
-            HAND_SIZE[hand] = size
-            HAND_KEY[hand] = code
-            if size == DICE:
-                ROLL_OF_KEY[code] = hand
-            hand += 1
-    check(hand == HANDS)
-
-
-cdef int add_sets(int count, int size, uint32_t spaces, int dice, int first) noexcept:
-    """List the sets of `size` more spaces from `first` on; returns the new `count`."""
-    cdef int space
-    if size == 0:
-        SET_SPACES[count] = spaces
-        SET_DICE[count] = dice
-        return count + 1
-    for space in range(first, SPACES):
-        count = add_sets(
-            count, size - 1, spaces | <uint32_t>1 << space, dice + space % SIDE + 1, space + 1
-        )
-    return count
-
-
-cdef void fill_sets() noexcept:
-    cdef int count = 0
-    cdef int size
-    for size in range(1, 4):
-        count = add_sets(count, size, 0, 0, 0)
-    check(count == SETS)
-
-
-cdef bint payable(const uint8_t* counts, int chosen) noexcept:
-    """Whether a roll pays for all spaces of a set at once."""
-    cdef uint32_t spaces = SET_SPACES[chosen]
-    cdef int jokers = counts[JOKER]
-    cdef int row, column, needed, takers
-    if jokers == DICE:
-        return popcount(spaces) == 1
-    if SET_DICE[chosen] > DICE:
-        return False
-    for row in range(SIDE):
-        needed = 0
-        takers = 0  # spaces that can take a joker
-        for column in range(SIDE):
-            if spaces >> (SIDE * row + column) & 1:
-                needed += column + 1
-                takers += column > 0
-        needed = max(0, needed - counts[row])
-        if needed > takers:
-            return False
-        jokers -= needed
-    return jokers >= 0
-
-
-cdef void fill_moves() noexcept:
-    cdef int roll, hand, face, chosen, count
-    for roll in range(ROLLS):
-        count = 0
-        for hand in range(HANDS):
-            for face in range(FACES):
-                if HAND_COUNTS[hand][face] > HAND_COUNTS[FIRST_ROLL + roll][face]:
-                    break
-            else:
-                KEEPS[roll][count] = hand
-                count += 1
-        KEEP_COUNT[roll] = count
-        count = 0
-        for chosen in range(SETS):
-            if payable(HAND_COUNTS[FIRST_ROLL + roll], chosen):
-                PAYABLE[roll][count] = chosen
-                count += 1
-        PAYABLE_COUNT[roll] = count
 
 
 cdef double chance_of(int hand) noexcept:
@@ -278,9 +158,6 @@ cdef void fill_alias() noexcept:
                 poor_count += 1
 
 
-fill_hands()
-fill_sets()
-fill_moves()
 fill_alias()
 
 
@@ -307,59 +184,11 @@ CROSS_MOVES = FIRST_CROSS  # moves below circle the set numbered from CIRCLE_MOV
 LARGEST_VALUE = MAX_VALUE
 
 
-cdef inline uint32_t whole_rows(uint32_t spaces) noexcept nogil:
-    """The spaces of the rows that are all in a set of spaces."""
-    return (
-        spaces & spaces >> 1 & spaces >> 2 & spaces >> 3 & spaces >> 4 & FIRST_COLUMN
-    ) * FIRST_ROW
-
-
-cdef inline uint32_t whole_columns(uint32_t spaces) noexcept nogil:
-    """The spaces of the columns that are all in a set of spaces."""
-    return (
-        spaces & spaces >> 5 & spaces >> 10 & spaces >> 15 & spaces >> 20 & FIRST_ROW
-    ) * FIRST_COLUMN
-
-
-cdef inline uint32_t blanks(const Shelves* shelves, int seat) noexcept nogil:
-    """The blank spaces of a seat's sheet."""
-    return ALL_SPACES ^ (shelves.circles[seat] | shelves.crosses[seat])
-
-
-cdef inline int list_sets(int roll, uint32_t blank, uint16_t* sets) noexcept nogil:
-    """List the sets of blank spaces that a roll pays; at most MAX_SETS."""
-    cdef const uint16_t* listed = PAYABLE[roll - FIRST_ROLL]
-    cdef int total = PAYABLE_COUNT[roll - FIRST_ROLL]
-    cdef int count = 0
-    cdef int i
-    for i in range(total):
-        sets[count] = listed[i]
-        count += (SET_SPACES[listed[i]] & ~blank) == 0
-    return count
-
-
-cdef inline int list_rows(uint32_t blank, uint8_t* rows) noexcept nogil:
-    """List the rows with a blank space."""
-    cdef int count = 0
-    cdef int row
-    for row in range(SIDE):
-        rows[count] = row
-        count += (blank >> (SIDE * row) & FIRST_ROW) != 0
-    return count
-
-
 cdef inline int final_dice(Random* random) noexcept nogil:
     """Draw the dice that a turn of random keeps ends with."""
     cdef uint64_t bits = next64(random)
     cdef int roll = scaled(<uint32_t>bits, ROLLS)
     return FIRST_ROLL + roll if bits >> 32 < ALIAS_LIMIT[roll] else ALIAS[roll]
-
-
-cdef inline void begin_turn(Shelves* shelves, int seat) noexcept nogil:
-    shelves.seat = seat
-    shelves.dice = NO_DICE
-    shelves.rerolls = REROLLS
-    shelves.phase = ROLL
 
 
 @final
@@ -382,30 +211,24 @@ cdef class MyShelfie(Game):
         For another number of players or of values, or a value beyond +-LARGEST_VALUE.
     """
 
-    cdef readonly bint immediate_end
-    # Points of each row and column by the set of its circles.
-    cdef int32_t[SIDE][1 << SIDE] row_points
-    cdef int32_t[SIDE][1 << SIDE] column_points
+    cdef Terms terms
+    cdef readonly WinShare judge  # what positions are worth
 
     def __init__(self, int players=2, values=(1, 2, 3, 5, 8) * SIDE, bint immediate_end=False):
-        cdef int line, circles, i
         if not 2 <= players <= SEATS:
             raise ValueError(f"players must be 2..{SEATS}, not {players}")
         if len(values) != SPACES or any([abs(value) > MAX_VALUE for value in values]):
             raise ValueError(f"values must be {SPACES} numbers of at most +-{MAX_VALUE}")
         self.seats = players
-        self.immediate_end = immediate_end
         self.move_space = MOVES
         self.state_size = sizeof(Shelves)
-        memset(self.row_points, 0, sizeof(self.row_points))
-        memset(self.column_points, 0, sizeof(self.column_points))
-        for line in range(SIDE):
-            for circles in range(1 << SIDE):
-                if popcount(circles) >= SCORING_CIRCLES:
-                    for i in range(SIDE):
-                        if circles >> i & 1:
-                            self.row_points[line][circles] += values[SIDE * line + i]
-                            self.column_points[line][circles] += values[SIDE * i + line]
+        self.terms = make_terms(players, values, immediate_end)
+        self.judge = WinShare(players, values, immediate_end)
+        self.tuning.exploration = 0.02
+        self.tuning.widening_base = 2
+        self.tuning.widening_factor = 0.5
+        self.tuning.prior_visits = 10
+        self.tuning.foreseen = True
 
     cdef void start(self, void* state, int start_seat) noexcept nogil:
         cdef Shelves* shelves = <Shelves*>state
@@ -444,69 +267,19 @@ cdef class MyShelfie(Game):
     cdef void apply(self, void* state, int seat, uint32_t move) noexcept nogil:
         cdef Shelves* shelves = <Shelves*>state
         if move >= FIRST_CROSS:
-            self.cross(shelves, move - FIRST_CROSS)
+            cross_row(&self.terms, shelves, move - FIRST_CROSS)
         elif move >= FIRST_CIRCLE:
-            self.circle(shelves, SET_SPACES[move - FIRST_CIRCLE])
-        elif move >= FIRST_ROLL:
-            shelves.rerolls = 0
+            circle_spaces(&self.terms, shelves, SET_SPACES[move - FIRST_CIRCLE])
         else:
-            shelves.dice = move
-            shelves.rerolls -= 1
-            shelves.phase = ROLL
-
-    cdef void circle(self, Shelves* shelves, uint32_t spaces) noexcept nogil:
-        """Circle blank spaces, block, and end the turn."""
-        cdef uint32_t before = shelves.circles[shelves.seat]
-        cdef uint32_t after = before | spaces
-        cdef uint32_t lines = (
-            (whole_rows(after) & ~whole_rows(before))
-            | (whole_columns(after) & ~whole_columns(before))
-        )
-        cdef int seat
-        shelves.circles[shelves.seat] = after
-        if lines:
-            # Of the seat's own spaces there, none is left to cross: all are circled.
-            for seat in range(self.seats):
-                shelves.crosses[seat] |= lines & ~shelves.circles[seat]
-        self.end_turn(shelves)
-
-    cdef void cross(self, Shelves* shelves, int row) noexcept nogil:
-        """Cross the blank spaces of a row and end the turn."""
-        cdef uint32_t blank = blanks(shelves, shelves.seat)
-        shelves.crosses[shelves.seat] |= blank & <uint32_t>FIRST_ROW << (SIDE * row)
-        self.end_turn(shelves)
-
-    cdef void end_turn(self, Shelves* shelves) noexcept nogil:
-        cdef int next_seat = shelves.seat + 1
-        cdef int seat
-        if next_seat == self.seats:
-            next_seat = 0
-        if self.immediate_end or next_seat == shelves.start:
-            for seat in range(self.seats):
-                if popcount(whole_rows(ALL_SPACES ^ blanks(shelves, seat))) >= 2 * SIDE:
-                    shelves.phase = OVER
-                    shelves.dice = NO_DICE
-                    shelves.seat = 0
-                    shelves.rerolls = 0
-                    return
-        begin_turn(shelves, next_seat)
+            keep_hand(shelves, move)
 
     cdef uint64_t chance(self, void* state, Random* random) noexcept nogil:
         cdef Shelves* shelves = <Shelves*>state
-        cdef uint32_t outcome
-        cdef int key, left
         if shelves.phase == SET_UP:
             shelves.start = below(random, self.seats)
             begin_turn(shelves, shelves.start)
             return shelves.start
-        left = DICE - HAND_SIZE[shelves.dice]
-        outcome = below(random, OUTCOMES[left])
-        key = HAND_KEY[shelves.dice]
-        while left:
-            key += FACE_KEY[outcome % FACES]
-            outcome //= FACES
-            left -= 1
-        return self.show(shelves, ROLL_OF_KEY[key])
+        return self.show(shelves, roll_dice(shelves.dice, random))
 
     cdef int show(self, Shelves* shelves, int roll) noexcept nogil:
         """Let the pending roll come out; returns `roll`, the code of this event."""
@@ -514,7 +287,7 @@ cdef class MyShelfie(Game):
         shelves.phase = DECISION
         # On a sheet without a blank space there is nothing to decide.
         if blanks(shelves, shelves.seat) == 0:
-            self.end_turn(shelves)
+            end_turn(&self.terms, shelves)
         return roll
 
     cdef uint32_t observed(self, const void* state, uint64_t event, int viewer) noexcept nogil:
@@ -526,17 +299,9 @@ cdef class MyShelfie(Game):
         share_highest(scores, self.seats, win_shares)
 
     cdef void points(self, const void* state, float* scores) noexcept nogil:
-        cdef uint32_t circles, column
-        cdef int seat, line, total
+        cdef int seat
         for seat in range(self.seats):
-            circles = (<const Shelves*>state).circles[seat]
-            total = 0
-            for line in range(SIDE):
-                # The product puts the five bits of a column side by side, from bit 20 on.
-                column = circles >> line & FIRST_COLUMN
-                total += self.row_points[line][circles >> (SIDE * line) & FIRST_ROW]
-                total += self.column_points[line][column * 0x111110 >> 20 & FIRST_ROW]
-            scores[seat] = total
+            scores[seat] = sheet_points(&self.terms, (<const Shelves*>state).circles[seat])
 
     cdef uint64_t information_hash(self, const void* state, int seat) noexcept nogil:
         return hash_bytes(state, sizeof(Shelves), seat)
@@ -557,6 +322,27 @@ cdef class MyShelfie(Game):
             else:
                 self.chance(state, random)
 
+    cdef bint priors(
+        self, const void* state, int seat, const uint32_t* moves, int count, float* values
+    ) noexcept nogil:
+        cdef const Shelves* shelves = <const Shelves*>state
+        cdef Turn turn
+        cdef int i
+        self.judge.solve(shelves, &turn)
+        for i in range(count):
+            values[i] = move_value(shelves, &turn, moves[i])
+        return True
+
+    cdef void evaluate(
+        self, void* state, Random* random, float* win_shares, float* scores
+    ) noexcept nogil:
+        self.judge.evaluate(<Shelves*>state, random, win_shares, scores)
+
+    cdef void luck(
+        self, const void* before, const void* after, float* win_shares
+    ) noexcept nogil:
+        self.judge.luck(<const Shelves*>before, <const Shelves*>after, win_shares)
+
     cdef void mark(self, Shelves* shelves, Random* random) noexcept nogil:
         """Play a random circle move, or a random cross move if there is none."""
         cdef uint16_t[MAX_SETS] sets
@@ -565,10 +351,14 @@ cdef class MyShelfie(Game):
         cdef int count = list_sets(shelves.dice, blank, sets)
         cdef uint32_t bits = next64(random) >> 32
         if count:
-            self.circle(shelves, SET_SPACES[sets[scaled(bits, count)]])
+            circle_spaces(&self.terms, shelves, SET_SPACES[sets[scaled(bits, count)]])
         else:
             count = list_rows(blank, rows)
-            self.cross(shelves, rows[scaled(bits, count)])
+            cross_row(&self.terms, shelves, rows[scaled(bits, count)])
+
+    @property
+    def immediate_end(self):
+        return self.terms.immediate_end
 
     def pack(self, sheets, dice, rerolls, seat_to_act, start_seat):
         """Build a state from fields that were checked to agree with each other.

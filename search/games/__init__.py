@@ -109,7 +109,7 @@ def codec(game: str, options: Mapping[str, Any] | None = None) -> Codec:
         return _bound_codec(found, resolved.model_dump_json())
 
 
-@lru_cache(maxsize=1000)
+@lru_cache(maxsize=100)  # My Shelfie's rules keep most of a megabyte of tables each
 def _bound_codec(found: type[Codec], options_json: str) -> Codec:
     return found(found.Options.model_validate_json(options_json))
 

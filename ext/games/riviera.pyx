@@ -514,7 +514,7 @@ cdef class Riviera(Game):
         self.reroll = reroll_first_roll
         self.max_rounds = 0 if max_rounds is None else max_rounds
         self.most_of_colour = (
-            VALUES if max_same_colour_in_hand is None else max_same_colour_in_hand
+            VALUES if max_same_colour_in_hand is None else min(VALUES, max_same_colour_in_hand)
         )
         if players > 4:
             self.named_colour = COLOURS

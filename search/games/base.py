@@ -179,11 +179,10 @@ class Codec(ABC):
     def __init__(self, options: StrictModel) -> None:
         self.options: dict[str, Any] = options.model_dump(mode="json")
         self.rules = self.make_rules(self.options)
-        defaults = type(options)().model_dump(mode="json")
         self._notation_options = "".join(
             f" {name}={_format_option(value)}"
             for name, value in self.options.items()
-            if name not in self.told_by_notation and value != defaults[name]
+            if name not in self.told_by_notation and _must_be_given(options, name)
         )
 
     @staticmethod
@@ -315,6 +314,14 @@ class Codec(ABC):
     @abstractmethod
     def hand_known(self, state: State, seat: int) -> bool:
         """Whether the state tells what `seat` itself must know to have moves."""
+
+
+def _must_be_given(options: StrictModel, name: str) -> bool:
+    """Whether an option would be another if it were left out beside the others."""
+    try:
+        return type(options).model_validate(options.model_dump(exclude={name})) != options
+    except pydantic.ValidationError:
+        return True
 
 
 def _format_option(value: object) -> str:

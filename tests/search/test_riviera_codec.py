@@ -96,6 +96,23 @@ def test_rerolls_by_default():
     assert both.options["reroll_first_roll"]
 
 
+@pytest.mark.parametrize("mode", ["simultaneous", "sequential"])
+@pytest.mark.parametrize("reroll", [True, False])
+def test_notation_tells_of_first_rolls_what_the_mode_does_not(mode, reroll):
+    options = {"mode": mode, "reroll_first_roll": reroll}
+    position = Position.create("riviera", options, seed=1)
+    assert Position.parse(position.notation) == position
+    told = "reroll_first_roll" in position.notation
+    assert told == (reroll == (mode == "sequential"))
+
+
+def test_more_of_one_colour_than_there_are_is_no_limit():
+    position = Position.create("riviera", {"max_same_colour_in_hand": 10**20}, seed=1)
+    free = Position.create("riviera", {"max_same_colour_in_hand": None}, seed=1)
+    assert position.record == free.record
+    assert Position.parse(position.notation) == position
+
+
 def test_named_colour_is_out():
     line = FULL.replace("hand_size=2", "hand_size=2 removed_colour=red")
     assert "the options remove" in "; ".join(faults(line))

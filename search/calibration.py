@@ -156,6 +156,7 @@ def _sum_up(
             RatedLevel(
                 simulations=level.simulations or TOP_SIMULATIONS,
                 margin=level.margin,
+                breadth=level.breadth,
                 **elos[level_spec(number)],
             )
             for number, level in enumerate(LEVELS, 1)

@@ -317,6 +317,7 @@ class Engine:
             threads=limits.threads,
             engine=self,
             margin=settings.margin,
+            tuning=self.tuning | settings.tuning,
             candidates=candidates,
             stop=StopFlag() if stop is None else stop,
             searched=even_one or len(codes) > 1,
@@ -378,6 +379,7 @@ class _Task:
         threads: int,
         engine: Engine,
         margin: float,
+        tuning: Mapping[str, float],
         candidates: int | None,
         stop: StopFlag,
         searched: bool,
@@ -409,7 +411,7 @@ class _Task:
                     seed=seed,
                     stream=index,
                     knowledge=engine.knowledge,
-                    tuning=engine.tuning,
+                    tuning=tuning,
                     memory=min(
                         engine.memory // threads, BYTES_A_SIMULATION * (target + len(codes))
                     ),

@@ -143,9 +143,9 @@ once in each seat; the 95% intervals are made from how the sets differ.
 **Elo** is on a scale of each game's own: its first reference player has {ANCHOR_ELO}, and 400
 points more mean ten times the odds to win, at two seats with the default options. Reference players
 are fixed ways to play, in [search/players](../search/players); `random` plays any legal move.
-Levels limit the simulations, not the time, so a level is as strong on any machine; level 10 has no
-limit, and is listed with the simulations that it was measured with. What lies in between,
-`Strength.elo` plays with settings in between.
+Levels limit the simulations, not the time, so a level is as strong on any machine; weak ones try
+more moves and choose among those that seem near-equal. Level 10 has no limit, and is listed with
+the simulations that it was measured with. `Strength.elo` plays with settings in between.
 
 **Time** is for a move, on one core of the machine that measured.
 """
@@ -174,19 +174,20 @@ def _levels_table(game: str, found: Calibration) -> str:
     lines = [
         f"\n![Elo by level](strength/{game}-levels.svg)\n",
         "",
-        "| | simulations | near-equal within | Elo | 95% |"
+        "| | simulations | moves tried | near-equal within | Elo | 95% |"
         + "".join(f" against {name} |" for name in references),
-        "|---|--:|--:|--:|--:|" + "--:|" * len(references),
+        "|---|--:|--:|--:|--:|--:|" + "--:|" * len(references),
     ]
     for number, level in enumerate(found.levels, 1):
         met = [shares.get((f"engine:level={number}", name)) for name in references]
         lines.append(
-            f"| level {number} | {level.simulations:,} | {100 * level.margin:g}% |"
+            f"| level {number} | {level.simulations:,} | {level.breadth or ''} |"
+            f" {100 * level.margin:g}% |"
             f" {_elo_cells(level.elo, level.interval)}"
             + "".join(f" {_share(pairing.win_share)} |" if pairing else " |" for pairing in met)
         )
     lines += [
-        f"| `{player.name}` | | | {_elo_cells(player.elo, player.interval)}"
+        f"| `{player.name}` | | | | {_elo_cells(player.elo, player.interval)}"
         + " |" * len(references)
         for player in found.players
     ]

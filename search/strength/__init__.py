@@ -2,7 +2,8 @@
 
 A level limits the number of simulations and lets the engine choose among moves that it thinks
 nearly as good, so that a weak level plays plausible moves instead of good ones with blunders strewn
-in.
+in. What a game knows of good moves would make even a few simulations play well; so weak levels
+spread theirs over more moves.
 
 How strong the levels are differs by game. ``aleator calibrate`` measures it and writes the files
 here, one a game; an Elo in between two levels is played with settings in between.
@@ -31,19 +32,27 @@ class Level:
         The most simulations of a search; None for no limit but the caller's.
     margin : float
         The win share within which moves count as near-equal.
+    breadth : int
+        How many moves are tried at least, whatever the game knows of them; 0 for what suits it.
     """
 
     simulations: int | None
     margin: float
+    breadth: int = 0
+
+    @property
+    def tuning(self) -> dict[str, float]:
+        """The parameters of the search that differ from the game's."""
+        return {"widening_base": self.breadth, "prior_visits": 0} if self.breadth else {}
 
 
 # By level, from 1: twice the simulations from one to the next.
 LEVELS = (
-    Level(20, 0.2),
-    Level(40, 0.12),
-    Level(80, 0.08),
-    Level(160, 0.05),
-    Level(320, 0.03),
+    Level(20, 0.2, 30),
+    Level(40, 0.12, 25),
+    Level(80, 0.08, 20),
+    Level(160, 0.05, 15),
+    Level(320, 0.03, 10),
     Level(640, 0.02),
     Level(1_250, 0.01),
     Level(2_500, 0.005),
@@ -64,6 +73,7 @@ class RatedLevel(_Data):
     simulations : int
         Those of a search; what level 10 was measured with is a choice.
     margin : float
+    breadth : int
     elo : float
     interval : (float, float)
         Its 95% confidence interval.
@@ -71,6 +81,7 @@ class RatedLevel(_Data):
 
     simulations: int
     margin: float
+    breadth: int
     elo: float
     interval: tuple[float, float]
 
@@ -208,6 +219,7 @@ def _settings_between(game: str, elo: float) -> Level:
             )
         ),
         margin=_between(elo, elos, [level.margin for level in measured.levels]),
+        breadth=round(_between(elo, elos, [level.breadth for level in measured.levels])),
     )
 
 

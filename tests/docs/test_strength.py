@@ -28,7 +28,7 @@ def test_references_are_players_of_their_game(game):
 
 
 def test_a_page_of_a_game(monkeypatch, tmp_path):
-    level = {"simulations": 20, "margin": 0.1, "elo": 900.4, "interval": (850, 950)}
+    level = {"simulations": 20, "margin": 0.1, "breadth": 10, "elo": 900.4, "interval": (850, 950)}
     found = Calibration(
         game="roygbiv",
         options={},
@@ -54,8 +54,8 @@ def test_a_page_of_a_game(monkeypatch, tmp_path):
     monkeypatch.setattr(strength, "PAGE", tmp_path / "strength.md")
     strength.write()
     text = strength.PAGE.read_text()
-    assert "| level 3 | 20 | 10% | 900 | 850 to 950 | 42.1% |" in text
-    assert "| `greedy` | | | 1000 | 1000 to 1000 | |" in text
+    assert "| level 3 | 20 | 10 | 10% | 900 | 850 to 950 | 42.1% |" in text
+    assert "| `greedy` | | | | 1000 | 1000 to 1000 | |" in text
     assert (tmp_path / "strength" / "roygbiv-levels.svg").exists()
     assert "time.svg" not in text
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aleator.search import Strength, strength
+from aleator.search import Engine, Position, Strength, strength
 from aleator.search.errors import InvalidInput
 from aleator.search.games import game_ids
 from aleator.search.limits import Limits
@@ -22,6 +22,7 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> Calibration:
             {
                 "simulations": 10 * 2**index,
                 "margin": 0.1 - 0.01 * index,
+                "breadth": max(0, 20 - 5 * index),
                 "elo": elo,
                 "interval": (elo - 50, elo + 50),
             }
@@ -50,10 +51,10 @@ def test_levels_grow():
 
 def test_an_elo_between_levels_is_played_between_them(measured):
     assert elo_range("roygbiv") == (800, 1700)
-    assert Strength(elo=800).settings("roygbiv") == Level(10, 0.1)
+    assert Strength(elo=800).settings("roygbiv") == Level(10, 0.1, 20)
     assert Strength(elo=1200).settings("roygbiv") == Level(160, pytest.approx(0.06))
     middle = Strength(elo=850).settings("roygbiv")
-    assert middle == Level(round(10 * 2**0.5), pytest.approx(0.095))
+    assert middle == Level(round(10 * 2**0.5), pytest.approx(0.095), 18)
     found = [Strength(elo=elo).settings("roygbiv").simulations for elo in range(800, 1701, 10)]
     assert found == sorted(found)
     assert Strength(elo=1000).settings("roygbiv").simulations == 40
@@ -75,15 +76,30 @@ def test_an_elo_out_of_range_is_told(measured, asked, game, message):
         Strength(**asked).settings(game)
 
 
+def test_weak_levels_look_at_more_moves_and_choose_among_them():
+    position = Position.create("roygbiv", seed=1)
+    tried, chosen = [], []
+    for level in (1, 10):
+        analyses = [
+            Engine().suggest(
+                position, limits=Limits(simulations=20), strength=Strength(level), seed=seed
+            )
+            for seed in range(10)
+        ]
+        tried.append(min(len(analysis.candidates) for analysis in analyses))
+        chosen.append(len({analysis.best_move for analysis in analyses}))
+    assert tried[0] == 20 > tried[1]
+    assert chosen[0] > chosen[1]
+
+
 @pytest.mark.parametrize("game", game_ids())
 def test_measured_strengths_are_of_the_levels_there_are(game):
     """Levels that were changed must be measured again."""
     found = strength.calibration(game)
     if found is None:
         pytest.skip("not measured yet")
-    assert [(level.simulations, level.margin) for level in found.levels[:-1]] == [
-        (level.simulations, level.margin) for level in LEVELS[:-1]
-    ]
+    settings = [Level(level.simulations, level.margin, level.breadth) for level in found.levels]
+    assert settings[:-1] == list(LEVELS[:-1])
     assert found.game == game
     assert Limits(simulations=found.levels[-1].simulations)
     for level in found.levels:

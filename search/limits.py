@@ -54,7 +54,7 @@ class Limits:
             raise InvalidInput(violations)
 
 
-def parse_duration(text: str) -> float:
+def parse_duration(text: str, path: str = "time") -> float:
     """Read a duration such as ``1s``, ``50ms`` or ``1m30s``, in seconds.
 
     A bare number is refused: some would mean seconds by it, and some milliseconds.
@@ -62,9 +62,9 @@ def parse_duration(text: str) -> float:
     Raises
     ------
     InvalidInput
-        With the path ``time``.
+        With the path given.
     """
     seconds = None if BARE_NUMBER.fullmatch(text.strip()) else parse(text)
     if seconds is None:
-        raise InvalidInput.at("time", f"must be like 1s, 50ms or 1m30s, not {shorten(text)}")
+        raise InvalidInput.at(path, f"must be like 1s, 50ms or 1m30s, not {shorten(text)}")
     return float(seconds)

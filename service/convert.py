@@ -16,7 +16,16 @@ from google.protobuf.json_format import ParseDict
 from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct, Value
 
-from aleator.search import Analysis, Candidate, Estimate, Limits, Move, Position, StopReason
+from aleator.search import (
+    Analysis,
+    Candidate,
+    Estimate,
+    Limits,
+    Move,
+    Position,
+    Report,
+    StopReason,
+)
 from aleator.search.errors import InvalidInput, shorten
 from aleator.search.games import Codec, GameEvent, Record, codec_class
 from aleator.search.strength import Strength, elo_range
@@ -213,6 +222,13 @@ def write_analysis(analysis: Analysis) -> analysis_pb2.Analysis:
             exact=statistics.exact,
         ),
         warnings=analysis.warnings,
+    )
+
+
+def write_report(report: Report) -> opponent_service_pb2.AnalyzePositionResponse:
+    """Write a report of a search."""
+    return opponent_service_pb2.AnalyzePositionResponse(
+        analysis=write_analysis(report.analysis), final=report.final
     )
 
 

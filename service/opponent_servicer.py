@@ -10,10 +10,10 @@ from typing import Any
 
 import grpc
 
-from aleator.search import Analysis, Engine, Limits, StopFlag
+from aleator.search import Analysis, Engine, Limits, Report, StopFlag
 from aleator.service.admission import BUSY, Admission, Job
 from aleator.service.batch import Batch
-from aleator.service.convert import read_report_interval, write_analysis
+from aleator.service.convert import read_report_interval, write_analysis, write_report
 from aleator.service.errors import Faults, Refusal
 from aleator.service.question import Question, read_question
 from aleator.service.settings import Settings
@@ -67,18 +67,18 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
         assert interval is not None
         loop = asyncio.get_running_loop()
         # Only the newest report is kept for the client: it may read slower than they are made.
-        newest: Analysis | None = None
+        newest: Report | None = None
         news = asyncio.Event()
 
-        def put(analysis: Analysis) -> None:
+        def put(report: Report) -> None:
             nonlocal newest
-            newest = analysis
+            newest = report
             news.set()
 
         def job(limits: Limits, stop: StopFlag) -> Analysis:
             for report in question.reports(self._engine, limits, stop, interval):
                 if not report.final:
-                    loop.call_soon_threadsafe(put, report.analysis)
+                    loop.call_soon_threadsafe(put, report)
             return report.analysis
 
         until = _latest_end(context.time_remaining())
@@ -91,10 +91,8 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
                 if search.done():
                     break
                 assert newest is not None
-                yield opponent_service_pb2.AnalyzePositionResponse(analysis=write_analysis(newest))
-            yield opponent_service_pb2.AnalyzePositionResponse(
-                analysis=write_analysis(search.result()), final=True
-            )
+                yield write_report(newest)
+            yield write_report(Report(search.result(), final=True))
         finally:
             search.cancel()
 

@@ -9,6 +9,7 @@ import os
 import random
 import sys
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from importlib.metadata import version
 from json import dumps
@@ -18,9 +19,10 @@ from typing import Annotated, Any
 import typer
 from google.protobuf.json_format import MessageToJson
 from rich.console import Console
+from rich.live import Live
 from typer.core import TyperGroup
 
-from aleator.search import Engine, Limits, Position, Strength
+from aleator.search import Engine, Limits, Position, Report, Strength
 from aleator.search.errors import (
     AleatorError,
     InvalidInput,
@@ -43,10 +45,11 @@ from aleator.service.cli.report import (
     candidates_report,
     games_report,
     match_report,
+    progress_line,
     review_report,
     show,
 )
-from aleator.service.cli.think import think
+from aleator.service.cli.think import think, watch
 from aleator.service.drawing.rendering import find_drawing
 from aleator.service.settings import Settings, usable_cores
 from aleator.v1.game_service_pb2 import ListGamesResponse
@@ -54,6 +57,8 @@ from aleator.v1.game_service_pb2 import ListGamesResponse
 WRONG_INPUT = 2
 INTERRUPTED = 130
 REVIEW_SIMULATIONS = 10_000
+ANALYSIS_TIME = 10.0
+"""Seconds that `analyze` searches without limits."""
 LEVEL_PACE = 0.25
 """Seconds for a move of a bot whose level needs less time than it has."""
 
@@ -103,7 +108,24 @@ Players = Annotated[
     int | None, typer.Option(help="Number of seats. Default: the default of the game.")
 ]
 
-
+Notation = Annotated[
+    str,
+    typer.Argument(
+        metavar="NOTATION", help="A position, complete or as a seat sees it, in quotes."
+    ),
+]
+Seat = Annotated[int | None, typer.Option(help="Seat to play for. Default: the one to act.")]
+Time = Annotated[
+    str | None,
+    typer.Option(metavar="DURATION", help="Time to search at most, such as 1s or 50ms."),
+]
+Simulations = Annotated[int | None, typer.Option(help="Simulated games to search at most.")]
+Threads = Annotated[
+    int,
+    typer.Option(
+        help="Threads to search with, at most 256. More than there are cores gain nothing."
+    ),
+]
 Workers = Annotated[
     int | None, typer.Option(help="Processes that play. Default: as many as there are cores.")
 ]
@@ -164,28 +186,11 @@ def games(json: Json = False) -> None:
 @app.command(context_settings={"allow_extra_args": True})
 def suggest(
     context: typer.Context,
-    notation: Annotated[
-        str,
-        typer.Argument(
-            metavar="NOTATION", help="A position, complete or as a seat sees it, in quotes."
-        ),
-    ],
-    seat: Annotated[
-        int | None, typer.Option(help="Seat to play for. Default: the one to act.")
-    ] = None,
-    time: Annotated[
-        str | None,
-        typer.Option(metavar="DURATION", help="Time to search at most, such as 1s or 50ms."),
-    ] = None,
-    simulations: Annotated[
-        int | None, typer.Option(help="Simulated games to search at most.")
-    ] = None,
-    threads: Annotated[
-        int,
-        typer.Option(
-            help="Threads to search with, at most 256. More than there are cores gain nothing."
-        ),
-    ] = 1,
+    notation: Notation,
+    seat: Seat = None,
+    time: Time = None,
+    simulations: Simulations = None,
+    threads: Threads = 1,
     seed: Seed = None,
     level: Level = None,
     elo: Elo = None,
@@ -195,9 +200,7 @@ def suggest(
 
     Without limits the search takes one second. Ctrl-C ends it with what it has.
     """
-    if context.args:
-        raise InvalidInput.at("notation", f"must be in quotes: '{notation} ...'")
-    position = Position.parse(notation)
+    position = _position(notation, context)
     limits = Limits(None if time is None else parse_duration(time), simulations, threads)
     analysis = think(
         Console(stderr=True),
@@ -213,6 +216,59 @@ def suggest(
         typer.echo(MessageToJson(convert.write_analysis(analysis)))
     else:
         show(candidates_report(analysis, position))
+
+
+@app.command(context_settings={"allow_extra_args": True})
+def analyze(
+    context: typer.Context,
+    notation: Notation,
+    seat: Seat = None,
+    time: Time = None,
+    simulations: Simulations = None,
+    threads: Threads = 1,
+    interval: Annotated[
+        str, typer.Option(metavar="DURATION", help="Time between two reports.")
+    ] = "500ms",
+    seed: Seed = None,
+    level: Level = None,
+    elo: Elo = None,
+    json: Json = False,
+) -> None:
+    """Watch the candidates of a position get better known; no server is needed.
+
+    Without limits the search takes ten seconds. Ctrl-C ends it with what it has. With
+    --json each report is a line, as AnalyzePosition answers over gRPC.
+    """
+    position = _position(notation, context)
+    seconds = None if time is None else parse_duration(time)
+    if seconds is None and simulations is None:
+        seconds = ANALYSIS_TIME
+    console = Console()
+    live = console.is_terminal and not json
+    with Live(console=console, auto_refresh=False) if live else nullcontext() as table:
+
+        def tell(report: Report) -> None:
+            if table is not None:
+                table.update(candidates_report(report.analysis, position), refresh=True)
+            elif json:
+                typer.echo(MessageToJson(convert.write_report(report), indent=None))
+            else:
+                typer.echo(progress_line(report.analysis))
+
+        final = watch(
+            tell,
+            Engine(),
+            position,
+            seat,
+            Limits(seconds, simulations, threads),
+            interval=parse_duration(interval, "interval"),
+            seed=seed,
+            strength=Strength(level, elo),
+        )
+        if live or json:
+            tell(final)
+    if not live and not json:
+        show(candidates_report(final.analysis, position))
 
 
 @app.command()
@@ -454,6 +510,13 @@ def review(
         show(review_report(record, reviews))
     if interrupted:
         raise typer.Exit(INTERRUPTED)
+
+
+def _position(notation: str, context: typer.Context) -> Position:
+    """The position of a command, which takes no argument but it."""
+    if context.args:
+        raise InvalidInput.at("notation", f"must be in quotes: '{notation} ...'")
+    return Position.parse(notation)
 
 
 def _options(players: int | None, texts: Sequence[str] | None) -> dict[str, object]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # It loads scipy, which is slow.
     from aleator.search.ratings import Rating
 
 CANDIDATES_SHOWN = 10
+CANDIDATES_IN_LINE = 3
 VARIATION_SHOWN = 4
 TIE = "≈"
 
@@ -71,17 +72,30 @@ def candidates_report(analysis: Analysis, position: Position) -> RenderableType:
             Text(f"{TIE} within one standard error of the first: this may be as good", style="dim")
         )
     spent = analysis.statistics
-    reason = spent.stop_reason.value.replace("_", " ") if spent.stop_reason else "nothing yet"
+    end = "searching"
+    if spent.stop_reason:
+        end = f"ended by: {spent.stop_reason.value.replace('_', ' ')}"
     parts.append(
         Text(
             f"{spent.simulations:,} simulations in {spent.elapsed:.3f} s, depth {spent.depth}, "
-            f"{spent.nodes:,} nodes, threads: {spent.threads}, ended by: {reason}\n"
+            f"{spent.nodes:,} nodes, threads: {spent.threads}, {end}\n"
             f"seed: {spent.seed}",
             style="dim",
         )
     )
     parts += [Text(f"warning: {warning}", style="yellow") for warning in analysis.warnings]
     return Group(*parts)
+
+
+def progress_line(analysis: Analysis) -> str:
+    """How far a search has come, with its best candidates, in a line."""
+    spent = analysis.statistics
+    best = ", ".join(
+        f"{candidate.move.notation} {percent(candidate.estimate.win_share[analysis.seat])}"
+        for candidate in analysis.candidates[:CANDIDATES_IN_LINE]
+        if candidate.estimate
+    )
+    return f"{spent.elapsed:.1f} s, {spent.simulations:,} simulations: {best}"
 
 
 def _is_tie(candidate: Candidate, analysis: Analysis) -> bool:

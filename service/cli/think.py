@@ -1,12 +1,26 @@
 """A search that the person at the terminal can watch and interrupt."""
 
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from queue import Empty, SimpleQueue
 
 from rich.console import Console
 
-from aleator.search import Analysis, Engine, Limits, Position, StopFlag, StopReason, Strength
+from aleator.search import (
+    Analysis,
+    Engine,
+    Limits,
+    Position,
+    Report,
+    StopFlag,
+    StopReason,
+    Strength,
+)
+
+LOOK = 0.1
+"""Seconds between two looks whether a search has failed."""
 
 
 def think(
@@ -43,3 +57,45 @@ def think(
             spent = replace(analysis.statistics, stop_reason=StopReason.STOPPED)
             return replace(analysis, statistics=spent)
         return analysis
+
+
+def watch(
+    tell: Callable[[Report], object],
+    engine: Engine,
+    position: Position,
+    seat: int | None,
+    limits: Limits,
+    *,
+    interval: float,
+    seed: int | None,
+    strength: Strength,
+) -> Report:
+    """Search as `Engine.analyze` does and tell each report but the final one, which is returned.
+
+    Ctrl-C ends the search; its final report is then what it has found so far.
+    """
+    stop = StopFlag()
+    reports: SimpleQueue[Report] = SimpleQueue()
+
+    def search() -> None:
+        for report in engine.analyze(
+            position, seat, limits, interval=interval, seed=seed, strength=strength, stop=stop
+        ):
+            reports.put(report)
+
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(search)
+        try:
+            while not (future.done() and reports.empty()):
+                try:
+                    report = reports.get(timeout=LOOK)
+                    if report.final:
+                        return report
+                    tell(report)
+                except Empty:
+                    pass
+                except KeyboardInterrupt:
+                    stop.set()
+        finally:
+            stop.set()
+        raise future.exception() or AssertionError("no final report")

@@ -4,6 +4,7 @@ import io
 import json
 import math
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -101,6 +102,57 @@ def test_suggest_tells_people_the_candidates(opening: str) -> None:
     assert analysis["bestMoveNotation"] in result.stdout
 
 
+def test_analyze_tells_how_far_it_is_and_ends_with_what_suggest_says(opening: str) -> None:
+    search = ["--simulations", "20000", "--seed", "7"]
+    *progress, _ = (
+        run("analyze", opening, "--time", "1s", "--interval", "100ms")
+        .stdout.split("\n\n", 1)[0]
+        .splitlines()
+    )
+    assert len(progress) >= 2
+    assert all(re.match(r"\d+\.\d s, [\d,]+ simulations: \S+ \d+\.\d%, ", one) for one in progress)
+    analyzed, suggested = (
+        run(command, opening, *search, *more).stdout.splitlines()
+        for command, more in [("analyze", ["--interval", "1m"]), ("suggest", [])]
+    )
+    assert len(analyzed) == len(suggested)
+    assert [line for line in analyzed if " in " not in line] == [
+        line for line in suggested if " in " not in line
+    ]
+
+
+def test_analyze_tells_programs_reports_by_lines(opening: str) -> None:
+    limits = ["--time", "1s", "--interval", "100ms"]
+    lines = run("analyze", opening, *limits, "--json").stdout.splitlines()
+    reports = [json.loads(line) for line in lines]
+    assert len(reports) >= 2
+    assert [report.get("final", False) for report in reports] == [False] * (len(lines) - 1) + [True]
+    assert all(report["analysis"]["candidates"] for report in reports)
+
+
+def test_an_interrupted_analysis_tells_what_it_has(opening: str) -> None:
+    command = [Path(sys.executable).with_name("aleator"), "analyze", opening, "--time", "50s"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, bufsize=1)
+    assert process.stdout is not None
+    assert "simulations: " in process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=20)
+    assert process.returncode == 0
+    assert "ended by: stopped" in " ".join(output.split())
+
+
+def test_analyze_at_a_terminal_draws_the_table_anew(
+    opening: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    output = run("analyze", opening, "--time", "1s", "--interval", "100ms").stdout
+    words = " ".join(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", output).split())
+    assert words.count("expected play") >= 3
+    assert "threads: 1, searching seed: " in words
+    assert "ended by: time" in words
+
+
 def test_suggest_tells_programs_a_legal_move_and_repeats_itself(opening: str) -> None:
     first, second = (json.loads(run("suggest", opening, *SEARCH, "--json").stdout) for _ in "12")
     Position.parse(opening).find_move(first["bestMoveNotation"])
@@ -128,6 +180,10 @@ def test_suggest_tells_programs_a_legal_move_and_repeats_itself(opening: str) ->
         (["play", "roygbiv", "--elo", "99999"], ["elo: "]),
         (["suggest", "OPENING", "--seat", "2"], ["seat: "]),
         (["suggest", "OPENING", "--seed=-1"], ["seed: "]),
+        (["analyze", "roygbiv"], ["notation: "]),
+        (["analyze", "OPENING", "--interval", "1"], ["interval: "]),
+        (["analyze", "OPENING", "--interval=-1s"], ["interval: "]),
+        (["analyze", "OPENING", "--seat", "2"], ["seat: "]),
         (["play", "roygbiv", "--seat", "2"], ["seat: "]),
         (["play", "roygbiv", "--players", "5"], ["options.players: "]),
         (["play", "roygbiv", "--seat", "0", "--seat", "3"], ["seat: "]),

@@ -533,7 +533,7 @@ def test_a_match_for_people() -> None:
     result = run(*MATCH, "engine:sims=2", "--pairs", "2", "--seed", "1")
     lines = result.stdout.splitlines()
     assert all(len(line) <= 80 for line in lines)
-    assert lines[0] == "most of the win: greedy"
+    assert lines[0] == "most of the win: engine:sims=2"
     assert [line.split()[0] for line in lines[4:7]] == ["random", "greedy", "engine:sims=2"]
     tested = run(*MATCH, "--pairs", "30", "--seed", "1", "--elo0", "-50", "--elo1", "0").stdout
     assert "test of -50 against +0 Elo: decided for -50 (LLR -" in tested

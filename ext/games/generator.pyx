@@ -184,6 +184,8 @@ cdef class Generator(Game):
 
     def __cinit__(self, *_args, **_options):
         self.tuning.exploration = 0.2
+        # The estimate does not look at the die, so that nothing need be rolled for it.
+        self.tuning.foreseen = True
 
     def __init__(
         self,
@@ -390,17 +392,19 @@ cdef class Generator(Game):
         for seat in range(self.seats):
             scores[seat] = self.goals(<const Board*>state, seat)
 
-    cdef bint priors(
+    cdef bint root_priors(
         self, const void* state, int seat, const uint32_t* moves, int count, float* values
     ) noexcept nogil:
+        # For the root only: elsewhere in the tree the moves are few enough to try them all,
+        # and rating them first costs as much as trying them.
         rate(self, &self.terms, state, seat, moves, count, values)
         return True
 
     cdef void evaluate(
         self, void* state, Random* random, float* win_shares, float* scores
     ) noexcept nogil:
-        # The die has been rolled, but is not looked at: so the estimate is the same for all
-        # rolls, and the search averages over them where it looks on.
+        # A die that has been rolled is not looked at: the estimate is the mean over all rolls,
+        # and the search tells them apart where it looks on.
         win_chances(&self.terms, <Board*>state, win_shares)
         self.points(state, scores)
 

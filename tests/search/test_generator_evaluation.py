@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from aleator.ext.games.generator_evaluation import set_weights
 from aleator.ext.games.generator_weights import WEIGHTS
-from aleator.search import Position
+from aleator.search import Engine, Limits, Position
 
 CLOSE = 0.02  # rolls: where value iteration ends
 HOPELESS = 99
@@ -139,3 +139,21 @@ def test_weights_fit_the_evaluation():
     with pytest.raises(ValueError, match="need 24 weights, not 23"):
         set_weights({**WEIGHTS, "bias": WEIGHTS["bias"][:-1]})
     set_weights(WEIGHTS)
+
+
+@pytest.mark.parametrize(
+    ("position", "best"),
+    [
+        # Yellow wins with its next yellow; only the capture prevents it for long.
+        ("R:M,YG:L,G:S/RY:L,GRY:M,BRR:S 0 Y 60", "R-RY"),
+        # On the start node of yellow, which has nothing left on the board, the tower ends the
+        # game for yellow, though it is no closer to coupling there.
+        ("G:SM,RG:L,B:M/- 0 Y 60", "G-Y"),
+    ],
+)
+def test_what_a_search_finds(position, best):
+    for seed in range(3):
+        analysis = Engine().suggest(
+            Position.parse(f"generator {position}"), limits=Limits(simulations=2000), seed=seed
+        )
+        assert analysis.best_move.notation == best

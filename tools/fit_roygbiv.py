@@ -25,15 +25,14 @@ from scipy.optimize import minimize_scalar
 
 from aleator.ext.games.roygbiv import Roygbiv
 from aleator.ext.games.roygbiv_evaluation import (
-    features,
-    point_prior,
+    self_play,
     use_weights,
     weights,
 )
 
 TARGET = Path("ext/games/roygbiv_weights.json")
 SEED = 20261130
-ROUNDS = (6_000, 12_000, 50_000)  # games
+ROUNDS = (4_000, 8_000, 60_000)  # games
 RANDOM_MOVES = 0.04
 NOISE = 1.5  # points, scale of the Gumbel noise
 UNIT = 20  # points, as in the evaluation
@@ -46,15 +45,15 @@ DIGITS = 5
 
 
 class Samples:
-    """Positions of self-play: features, what the seats went on to make, and what they had."""
+    """Positions of self-play, as `self_play` notes them."""
 
     def __init__(self, games: int) -> None:
         count = games * PLAYS
         self.features = np.empty((count, len(weights()["inner"])), np.float32)
-        self.gains = np.empty((count, 2), np.float32)  # of the seat to act, and of the other
-        self.margins = np.empty(count, np.float32)  # of the seat to act, so far
-        self.empty = np.empty(count, np.int64)
-        self.full = np.empty(count, bool)
+        self.gains = np.empty((count, 2), np.float32)
+        self.margins = np.empty(count, np.float32)
+        self.empty = np.empty(count, np.int32)
+        self.forms = np.empty(count, np.int32)
 
 
 def play(games: int, round_number: int) -> Samples:
@@ -62,38 +61,19 @@ def play(games: int, round_number: int) -> Samples:
     rules = Roygbiv()
     samples = Samples(games)
     rng = np.random.default_rng((SEED, round_number))
-    index = 0
-    for _ in range(games):
-        state = rules.new_game(int(rng.integers(2**63)))
-        first = index
-        entries = []  # (seat to act, scores)
-        for empty in range(PLAYS, 0, -1):
-            (seat,) = rules.seats_to_act(state)
-            priors = np.array(rules.move_priors(state, seat)) / point_prior(empty - 1)
-            if rng.random() < RANDOM_MOVES:
-                choice = int(rng.integers(len(priors)))
-            else:
-                choice = int(np.argmax(priors + rng.gumbel(0, NOISE, len(priors))))
-            after = rules.apply_move(state, seat, rules.legal_moves(state, seat)[choice])
-            form = int(rng.integers(3))
-            if form < 2 or empty == 1:  # nobody is to act on a full board
-                samples.features[index] = features(state, seat if form == 1 else None)
-                samples.empty[index] = empty
-                entries.append((seat, rules.scores(state)))
-            else:
-                samples.features[index] = features(after, seat)
-                samples.empty[index] = empty - 1
-                entries.append((1 - seat, rules.scores(after)))
-            samples.full[index] = form == 0
-            index += 1
-            state = rules.advance(after, int(rng.integers(2**63)))
-        end = rules.scores(state)
-        for offset, (seat, scores) in enumerate(entries):
-            samples.gains[first + offset] = (
-                end[seat] - scores[seat],
-                end[1 - seat] - scores[1 - seat],
-            )
-            samples.margins[first + offset] = scores[seat] - scores[1 - seat]
+    for game in range(games):
+        rows = slice(game * PLAYS, (game + 1) * PLAYS)
+        self_play(
+            rules.new_game(int(rng.integers(2**63))),
+            int(rng.integers(2**63)),
+            noise=NOISE,
+            random_moves=RANDOM_MOVES,
+            features=samples.features[rows],
+            gains=samples.gains[rows],
+            margins=samples.margins[rows],
+            empty=samples.empty[rows],
+            forms=samples.forms[rows],
+        )
     return samples
 
 
@@ -174,7 +154,7 @@ def fit_scales(samples: Samples, network: Network) -> list[float]:
     final = samples.margins + samples.gains[:, 0] - samples.gains[:, 1]
     scales = [1.0]
     for empty in range(1, PLAYS + 1):
-        chosen = samples.full & (samples.empty == empty)
+        chosen = (samples.forms == 0) & (samples.empty == empty)
         margins = predicted[chosen]
         won = (np.sign(final[chosen]) + 1) / 2
 
@@ -186,22 +166,31 @@ def fit_scales(samples: Samples, network: Network) -> list[float]:
     return scales
 
 
+def nothing() -> dict[str, Any]:
+    """Weights that expect nothing to come."""
+    shape = weights()
+    return {
+        "inner": [[0.0] * len(row) for row in shape["inner"]],
+        "inner_bias": [0.0] * len(shape["inner_bias"]),
+        "outer": [[0.0] * len(row) for row in shape["outer"]],
+        "outer_bias": [0.0, 0.0],
+        "scales": [float(UNIT)] * len(shape["scales"]),
+    }
+
+
 def main() -> None:
     """Play and fit in rounds, and write the weights."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--scale", type=float, default=1, help="a factor for the games of a round")
-    arguments = parser.parse_args()
-    nothing = weights()
-    use_weights(
-        {
-            "inner": [[0.0] * len(row) for row in nothing["inner"]],
-            "inner_bias": [0.0] * len(nothing["inner_bias"]),
-            "outer": [[0.0] * len(row) for row in nothing["outer"]],
-            "outer_bias": [0.0, 0.0],
-            "scales": [float(UNIT)] * len(nothing["scales"]),
-        }
+    parser.add_argument(
+        "--again", action="store_true", help="the last round only, from the weights in place"
     )
+    arguments = parser.parse_args()
+    if not arguments.again:
+        use_weights(nothing())
     for number, games in enumerate(ROUNDS):
+        if arguments.again and number < len(ROUNDS) - 1:
+            continue
         start = time.monotonic()
         samples = play(max(20, round(games * arguments.scale)), number)
         print(f"round {number}: {time.monotonic() - start:.0f} s of play", flush=True)

@@ -21,13 +21,13 @@ nothing is fitted but the price of a die.
 import json
 from importlib.resources import files
 
-from libc.math cimport expf
+from libc.math cimport expf, logf
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
 from aleator.ext.core.bits cimport lowest_bit, popcount
-from aleator.ext.core.game cimport State
-from aleator.ext.core.random cimport Random, next64, scaled
+from aleator.ext.core.game cimport MAX_MOVES, State
+from aleator.ext.core.random cimport Random, below, next64, scaled, seed_random
 from aleator.ext.games.roygbiv cimport (
     CELLS,
     DRAW,
@@ -493,3 +493,108 @@ def features(State state not None, viewer=None):
 def point_prior(int empty_cells):
     """What a point more makes of a difference between priors, that many cells being empty."""
     return prior_factor(empty_cells)
+
+
+cdef inline float uniform(Random* random) noexcept nogil:
+    """Above 0 and below 1."""
+    return <float>(((next64(random) >> 41) + 0.5) * (1.0 / (1 << 23)))
+
+
+def self_play(
+    State start not None,
+    uint64_t seed,
+    *,
+    float noise,
+    float random_moves,
+    float[:, ::1] features,
+    float[:, ::1] gains,
+    float[::1] margins,
+    int[::1] empty,
+    int[::1] forms,
+):
+    """Play a game of two seats by the look one ply ahead, and note its positions to learn from.
+
+    The arrays get a row for each play: the features in one of three forms, drawn at random;
+    the points that the seat to act and the other still made; what the former was ahead
+    by; the number of empty cells; and the form. Form 0 is the position before the play, full;
+    1 the same as the seat to act sees it; 2 the position after the play and before the
+    draw, as the seat that played sees it.
+
+    Parameters
+    ----------
+    start : State
+        Full, of a game that has just begun.
+    noise : float
+        Points, the scale of the Gumbel noise that is added to the value of each move.
+    random_moves : float
+        The share of the plays that are drawn uniformly.
+    """
+    cdef Board board
+    cdef Random random
+    cdef uint32_t[MAX_MOVES] moves
+    cdef float[MAX_MOVES] values
+    cdef uint64_t mask
+    cdef int row = 0
+    cdef int count, i, best, value, seat, acting, cells
+    if start.game.seats != 2:
+        raise ValueError("self-play is for two seats")
+    memcpy(&board, start.data, sizeof(Board))
+    cells = popcount(board.cells[0])
+    if min(
+        features.shape[0], gains.shape[0], margins.shape[0], empty.shape[0], forms.shape[0]
+    ) < cells or features.shape[1] < FEATURES or gains.shape[1] < 2:
+        raise ValueError("the arrays are too small")
+    seed_random(&random, seed, 0)
+    with nogil:
+        while board.cells[0]:
+            seat = board.seat
+            count = 0
+            for value in range(1, VALUES + 1):
+                mask = board.cells[0] if board.hands[seat][value] else 0
+                while mask:
+                    moves[count] = value * CELLS + lowest_bit(mask)
+                    count += 1
+                    mask &= mask - 1
+            best = below(&random, count)
+            if uniform(&random) >= random_moves:
+                rate_closely(&board, seat, moves, count, values)
+                for i in range(count):
+                    values[i] -= (
+                        noise * prior_factor(cells - 1) * logf(-logf(uniform(&random)))
+                    )
+                    if values[i] > values[best]:
+                        best = i
+            # Nobody is to act on a full board, so that the last play has no third form.
+            forms[row] = below(&random, 3 if cells > 1 else 2)
+            if forms[row] < 2:
+                describe_board(&board, seat if forms[row] else NO_SEAT, &features[row, 0])
+                margins[row] = board.scores[seat] - board.scores[seat ^ 1]
+                gains[row, 0] = -<float>board.scores[seat]
+                gains[row, 1] = -<float>board.scores[seat ^ 1]
+                empty[row] = cells
+            value = moves[best] // CELLS
+            board.scores[seat] += place(board.cells, value, moves[best] % CELLS)
+            board.hands[seat][value] -= 1
+            board.hands[seat][0] -= 1
+            cells -= 1
+            if board.bag[0]:
+                board.pending = DRAW
+            else:
+                board.seat = seat ^ 1
+            if forms[row] == 2:
+                describe_board(&board, seat, &features[row, 0])
+                margins[row] = board.scores[seat ^ 1] - board.scores[seat]
+                gains[row, 0] = -<float>board.scores[seat ^ 1]
+                gains[row, 1] = -<float>board.scores[seat]
+                empty[row] = cells
+            if board.pending == DRAW:
+                board.hands[seat][pick(board.bag, &random)] += 1
+                board.hands[seat][0] += 1
+                board.pending = NOTHING
+                board.seat = seat ^ 1
+            row += 1
+        # Whose gains come first: with the last play seat `seat` was to act, and before in turn.
+        for i in range(row):
+            acting = seat ^ ((row - 1 - i) & 1) ^ (forms[i] == 2)
+            gains[i, 0] += board.scores[acting]
+            gains[i, 1] += board.scores[acting ^ 1]

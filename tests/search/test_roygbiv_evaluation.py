@@ -2,12 +2,14 @@
 
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from aleator.ext.games import roygbiv_evaluation as evaluation
 from aleator.search import Engine, Limits, Position
+from aleator.search.games import codec
 from aleator.search.players import players_of
 from tests.reference import roygbiv as reference
 from tests.reference import roygbiv_evaluation as slow
@@ -199,3 +201,54 @@ def test_finds_the_one_play_that_wins(notation, best, tempting):
     for seed in range(5):
         analysis = Engine().suggest(position, limits=Limits(simulations=200), seed=seed)
         assert analysis.best_move.notation == best
+
+
+def test_self_play_notes_whole_games():
+    """What is learned from: the gains of both seats add up to a game, whatever the form."""
+    rules = codec("roygbiv").rules
+    inputs = len(evaluation.weights()["inner"])
+    samples = {
+        "features": np.zeros((48, inputs), np.float32),
+        "gains": np.zeros((48, 2), np.float32),
+        "margins": np.zeros(48, np.float32),
+        "empty": np.zeros(48, np.int32),
+        "forms": np.zeros(48, np.int32),
+    }
+    start = rules.new_game(1)
+    evaluation.self_play(start, 2, noise=1, random_moves=0.1, **samples)
+    forms, gains = samples["forms"], samples["gains"]
+    assert set(forms) == {0, 1, 2}
+    assert forms[47] < 2
+    assert list(samples["empty"]) == [48 - row - (forms[row] == 2) for row in range(48)]
+    # The final margin, as the seat that starts sees it, is the same from every position.
+    ends = samples["margins"] + gains[:, 0] - gains[:, 1]
+    sign = (-1) ** (np.arange(48) + (forms == 2))
+    assert set(ends * sign) == {ends[0] * sign[0]}
+    # Nobody's gains to come grow, and the first position has them all.
+    mine = np.where(sign == sign[0], gains[:, 0], gains[:, 1])
+    assert all(np.diff(mine) <= 0)
+    assert gains[0].sum() > 100
+    first = evaluation.features(start, None if forms[0] == 0 else rules.seats_to_act(start)[0])
+    assert forms[0] == 2 or samples["features"][0] == pytest.approx(first)
+
+
+def test_self_play_refuses_what_it_cannot_use():
+    arrays = {
+        "features": np.zeros((47, 59), np.float32),
+        "gains": np.zeros((48, 2), np.float32),
+        "margins": np.zeros(48, np.float32),
+        "empty": np.zeros(48, np.int32),
+        "forms": np.zeros(48, np.int32),
+    }
+    with pytest.raises(ValueError, match="too small"):
+        evaluation.self_play(
+            codec("roygbiv").rules.new_game(1), 1, noise=1, random_moves=0, **arrays
+        )
+    with pytest.raises(ValueError, match="two seats"):
+        evaluation.self_play(
+            codec("roygbiv", {"players": 3}).rules.new_game(1),
+            1,
+            noise=1,
+            random_moves=0,
+            **arrays,
+        )

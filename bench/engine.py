@@ -4,7 +4,8 @@ Playouts are whole games of uniformly random moves, many in one call without the
 GIL. Searches are calls of `Engine.suggest` with 10,000 simulations, everything
 around the search included; random simulations use nothing of what the game
 knows about good play, the others what it plays with. Long searches have
-1,000,000.
+1,000,000. Of My Shelfie the exactly solved dice turns are counted too, on a blank
+sheet, where they take longest.
 """
 
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from bench.figures import Figure, Probe, take_turns
 
 SAMPLE = 0.4  # seconds that a sample takes at least
 PLAYOUTS = 1_000
+TURNS = 1_000
 SIMULATIONS = 10_000
 LONG_SIMULATIONS = 1_000_000
 LONG_MEMORY = 2 * 2**30  # enough for the tree not to stop growing
@@ -34,17 +36,18 @@ def opening(game: str) -> Position:
 def measure_engine(game: str, rounds: int) -> list[Figure]:
     """Playouts and simulations a second, and how these compare."""
     position = opening(game)
-    samples = take_turns(
-        [
-            _playouts(position),
-            _searches(position, "random simulations, 1 thread", knowledge=False),
-            _searches(position, "simulations, 1 thread"),
-            _searches(position, "simulations, 2 threads", threads=2),
-        ],
-        rounds,
-        "engine",
+    probes = [
+        _playouts(position),
+        _searches(position, "random simulations, 1 thread", knowledge=False),
+        _searches(position, "simulations, 1 thread"),
+        _searches(position, "simulations, 2 threads", threads=2),
+    ]
+    if game == "my_shelfie":
+        probes.append(_solved_turns(position))
+    samples = take_turns(probes, rounds, "engine")
+    playouts, uniform, one, two, *others = (
+        Figure(name, "/s", values) for name, values in samples.items()
     )
-    playouts, uniform, one, two = (Figure(name, "/s", values) for name, values in samples.items())
     return [
         playouts,
         uniform,
@@ -52,6 +55,7 @@ def measure_engine(game: str, rounds: int) -> list[Figure]:
         one,
         two,
         two.ratio_to(one, "simulations, 2 threads : 1"),
+        *others,
     ]
 
 
@@ -80,6 +84,16 @@ def _playouts(position: Position) -> Probe:
         return PLAYOUTS
 
     return lambda: {"random playouts, 1 thread": _rate(batch)}
+
+
+def _solved_turns(position: Position) -> Probe:
+    judge = position.codec.rules.judge
+
+    def batch() -> int:
+        judge.solve_turns(position.state, TURNS)
+        return TURNS
+
+    return lambda: {"exact dice turns, 1 thread": _rate(batch)}
 
 
 def _searches(position: Position, name: str, *, threads: int = 1, knowledge: bool = True) -> Probe:

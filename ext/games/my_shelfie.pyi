@@ -2,6 +2,7 @@ from collections.abc import Sequence
 from typing import Final, TypedDict
 
 from aleator.ext.core.game import Game, State
+from aleator.ext.games.my_shelfie_evaluation import WinShare
 
 HAND_DICE: Final[tuple[tuple[int, ...], ...]]
 CIRCLE_SETS: Final[tuple[tuple[int, ...], ...]]
@@ -17,6 +18,8 @@ class MyShelfieFields(TypedDict):
     start_seat: int
 
 class MyShelfie(Game):
+    @property
+    def judge(self) -> WinShare: ...
     @property
     def immediate_end(self) -> bool: ...
     def __init__(

@@ -28,7 +28,6 @@ cdef struct Net:
 
 cdef class WinShare(TurnSolver):
     cdef Net* net
-    cdef public int turns
     cdef float unit  # mean value of a space, in which scores are judged
 
     cdef int fill_net(self, const float* weights, values) except -1

@@ -252,7 +252,6 @@ cdef class WinShare(TurnSolver):
     def __init__(self, int players, values, bint immediate_end=False, weights=None):
         super().__init__(players, values, immediate_end)
         cdef const float[:, ::1] given
-        self.turns = 1
         if weights is None:
             self.fill_net(&WEIGHTS[0][0], values)
         else:
@@ -482,40 +481,30 @@ cdef class WinShare(TurnSolver):
     cdef void evaluate(
         self, Shelves* shelves, Random* random, float* win_shares, float* scores
     ) noexcept nogil:
-        """Value a state by a few turns of good play, less their luck; the state is used up.
+        """Value a state by the rest of its turn and the next one; the state is used up.
 
-        What the turns bring more than their exact expectation is luck and is taken away.
-        So what remains is the expectation of this turn, corrected by what looking further
-        tells of its end.
+        The rest of the turn is played, the turn after it solved. What the dice brought more
+        than the exact expectation is taken away again. So what is left is that expectation,
+        corrected by what the next turn's solution tells of this turn's end.
         """
         cdef Turn turn
         cdef int seats = self.terms.seats
         cdef int seat = shelves.seat
-        cdef float[SEATS] luck
-        cdef int i, k
+        cdef float expected, luck
         if shelves.phase == OVER:
             self.judge(shelves, win_shares, scores)
             return
-        for i in range(seats):
-            luck[i] = 0
         self.solve(shelves, &turn)
-        luck[seat] -= self.value(shelves, &turn)
+        expected = self.value(shelves, &turn)
         self.finish_turn(shelves, &turn, random)
         self.judge(shelves, win_shares, scores)
-        luck[seat] += win_shares[seat]
-        for k in range(self.turns):
-            if shelves.phase == OVER:
-                break
-            seat = shelves.seat
+        luck = win_shares[seat] - expected
+        if shelves.phase != OVER:
             self.solve(shelves, &turn)
-            if k == self.turns - 1:
-                shift(win_shares, seats, seat, turn.before - win_shares[seat])
-                break
-            self.finish_turn(shelves, &turn, random)
-            self.judge(shelves, win_shares, scores)
-            luck[seat] += win_shares[seat] - turn.before
-        for i in range(seats):
-            shift(win_shares, seats, i, -luck[i])
+            shift(
+                win_shares, seats, shelves.seat, turn.before - win_shares[shelves.seat]
+            )
+        shift(win_shares, seats, seat, -luck)
 
     cdef void luck(
         self, const Shelves* before, const Shelves* after, float* win_shares

@@ -11,8 +11,9 @@ commas: ``engine:sims=1000``, ``engine:time=50ms,threads=2``, ``engine:level=3``
 
 import random
 from abc import ABC, abstractmethod
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from aleator.ext.core.search import StopFlag
 from aleator.search.engine import Engine
@@ -91,6 +92,7 @@ class EngineSettings(BaseModel):
     widening_base: float | None = None
     widening_factor: float | None = None
     prior_visits: float | None = None
+    depth: Annotated[int, Field(ge=1, le=256)] | None = None
     paired: bool | None = None
     mixed: bool | None = None
     foreseen: bool | None = None

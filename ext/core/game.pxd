@@ -23,6 +23,7 @@ from aleator.ext.core.random cimport Random
 
 cdef enum:
     MAX_SEATS = 6
+    MAX_DEPTH = 256  # decisions the tree follows in one simulation
     MAX_MOVES = 512  # no state of any game has more legal moves for one seat
     CHANCE = -1  # what `actors` says while a chance event is pending
     FINISHED = 0  # and when the game is over
@@ -38,6 +39,7 @@ cdef struct Tuning:
     # With B for this: a move scores `B / (B + visits)` times its prior's distance from the best
     # prior less, so that looks matter as much as B simulations. 0: they set the order only.
     float prior_visits
+    int depth  # moves that the tree follows at most, 1 to 256; what comes then is evaluated
     # The k-th simulation of each root move meets the same hidden things and the same luck.
     bint paired
     # Secret choices, which not even the own seat is said to see at once, are made by regret

@@ -84,6 +84,7 @@ cdef class Game:
     def __cinit__(self):
         self.tuning.exploration = 0.7
         self.tuning.widening_base = MAX_MOVES
+        self.tuning.depth = MAX_DEPTH
 
     cdef void start(self, void* state, int start_seat) noexcept nogil:
         """Set up a zeroed struct; `start_seat` -1 has chance choose the first seat."""

@@ -51,12 +51,20 @@ from aleator.ext.core.arena cimport (
 from aleator.ext.core.bits cimport lowest_bit
 from aleator.ext.core.check cimport check
 from aleator.ext.core.clock cimport flag_t, get_flag, monotonic_ns, set_flag
-from aleator.ext.core.game cimport CHANCE, FINISHED, MAX_MOVES, MAX_SEATS, Game, State, Tuning
+from aleator.ext.core.game cimport (
+    CHANCE,
+    FINISHED,
+    MAX_DEPTH,
+    MAX_MOVES,
+    MAX_SEATS,
+    Game,
+    State,
+    Tuning,
+)
 from aleator.ext.core.random cimport Random, below, next64, seed_random
 
 
 cdef enum:
-    MAX_DEPTH = 256  # decisions the tree follows in one simulation
     ROOT = 1  # the root is the first cell given out
     # Simulations between looks at the clock: doubled while they pass quickly.
     MAX_STRIDE = 64
@@ -265,6 +273,8 @@ cdef class Search:
         if unknown:
             raise ValueError(f"no such tuning: {sorted(unknown)}")
         values.update(tuning)
+        if not 1 <= values["depth"] <= MAX_DEPTH:
+            raise ValueError(f"depth must be 1..{MAX_DEPTH}")
         self.tuning = values
         return 0
 
@@ -380,7 +390,7 @@ cdef class Search:
             # The own seat first: so the root's edges are its moves.
             seat = self.seat if actors >> self.seat & 1 else lowest_bit(actors)
             if depth:
-                if added or node == 0 or depth == MAX_DEPTH:
+                if added or node == 0 or depth == self.tuning.depth:
                     self.evaluate(state, shares, scores)
                     break
                 edge = self.select(&self.path[depth], node, state, seat, &added)

@@ -9,8 +9,9 @@ hands whose 9 is still to be used.
 A round is valued by win shares: the softmax of scores, an unused Last Chance counted as
 stars, and sharper the fewer rounds are to come. `weigh` says what the moves of a seat are
 worth, from its own hand and what is public; the best of them is the policy of playouts.
-The weights are fitted by `tools/fit_riviera.py`; those of the rule-based player for matches,
-which reckons in stars rather than win shares, are set by hand.
+The weights are fitted by `tools/fit_riviera.py`, with stars in units in which the mean card has
+two; those of the rule-based player for matches, which reckons in stars rather than win shares,
+are set by hand.
 
 Limits: chances take the dice of the next roll as they are known now. What others may
 reserve or turn is not foreseen.

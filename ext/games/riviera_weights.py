@@ -129,9 +129,10 @@ POLICIES = {
 }
 
 TUNING = {
-    "exploration": 0.3,
-    "widening_base": 2,
-    "widening_factor": 0.05,
+    "exploration": 1.0,
+    "widening_base": 3,
+    "widening_factor": 0.1,
     "prior_visits": 10,
+    "depth": 1,
     "paired": True,
 }

@@ -13,7 +13,16 @@ MEBIBYTE = 2**20
 
 
 def grown(
-    game, state, simulations, *, seed=1, stream=0, moves=None, memory=16 * MEBIBYTE, knowledge=True
+    game,
+    state,
+    simulations,
+    *,
+    seed=1,
+    stream=0,
+    moves=None,
+    memory=16 * MEBIBYTE,
+    knowledge=True,
+    tuning=(),
 ):
     (seat,) = game.seats_to_act(state)
     observation = game.observe_state(state, seat)
@@ -25,7 +34,7 @@ def grown(
         seed=seed,
         stream=stream,
         knowledge=knowledge,
-        tuning={},
+        tuning=dict(tuning),
         memory=memory,
     )
     search.run(simulations, FAR, StopFlag())
@@ -100,6 +109,18 @@ def test_statistics_add_up():
         )
         assert len(scores) == 3
     assert search.memory == 32 * (search.memory // 32) > 32 * search.nodes
+
+
+def test_the_tree_goes_no_deeper_than_it_is_tuned_to():
+    state = played_down(Roygbiv(), 3, 4)
+    for depth in (1, 2):
+        search = grown(state.game, state, 2000, knowledge=False, tuning={"depth": depth})
+        assert search.depth == depth
+        assert search.simulations == 2000
+        assert len(search.principal_variation(search.root_statistics()[0][0], 10)) <= depth
+    for depth in (0, 257):
+        with pytest.raises(ValueError, match=r"depth must be 1\.\.256"):
+            grown(state.game, state, 1, tuning={"depth": depth})
 
 
 def test_does_not_see_what_the_seat_cannot_know():

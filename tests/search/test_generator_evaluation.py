@@ -1,5 +1,6 @@
 """What Generator's evaluation believes: the race against plain dynamic programming, and sense."""
 
+import itertools
 import random
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from aleator.ext.games.generator_evaluation import set_weights
 from aleator.ext.games.generator_weights import WEIGHTS
 from aleator.search import Engine, Limits, Position
+from tests.reference import generator as reference
 
 CLOSE = 0.02  # rolls: where value iteration ends
 HOPELESS = 99
@@ -157,3 +159,67 @@ def test_what_a_search_finds(position, best):
             Position.parse(f"generator {position}"), limits=Limits(simulations=2000), seed=seed
         )
         assert analysis.best_move.notation == best
+
+
+def plain_races(options, mediums, smalls):
+    """Expected rolls to couple, by nodes of M and S, with L on RG; node by node.
+
+    Plain value iteration with the rods of the reference. The two stay on the nodes given.
+    """
+    rods = {
+        (node, rolled): reference.destinations(node, rolled, {**reference.DEFAULTS, **options})
+        for node in {*mediums, *smalls}
+        for rolled in reference.COLOURS
+    }
+    values = {}
+    for places in itertools.product(mediums, smalls):
+        board = {"RG": (0, "L"), places[0]: (0, "M"), places[1]: (0, "S")}
+        won = places[0] != places[1] and reference.has_won(board, 0, "G")
+        values[places] = 0 if won else HOPELESS
+    change = HOPELESS
+    while change > CLOSE / 100:
+        change = 0
+        for (medium, small), old in values.items():
+            if not old:
+                continue
+            total = 0
+            for rolled in reference.COLOURS:
+                ends = [(end, small) for end in rods[medium, rolled] if end != small]
+                ends += [(medium, end) for end in rods[small, rolled]]
+                total += min([old, *(values[end] for end in ends if end in values)])
+            values[medium, small] = min(old, 1 + total / 4)
+            change = max(change, old - values[medium, small])
+    return values
+
+
+# With neighbouring corners only, climbing one level and coming down again is a shortcut, and the
+# table does not know which colour opens it: it takes that of the branch.
+ROUGHLY = 0.8
+
+
+@pytest.mark.parametrize(("horizontal", "error"), [("any_corner", CLOSE), ("adjacent", ROUGHLY)])
+def test_two_pieces_share_the_rolls(horizontal, error):
+    """Each in a branch of its own, which it has no reason to leave."""
+    mediums = [node for node in reference.NODES if node[0] == "Y" and len(node) <= 3]
+    smalls = [node for node in reference.NODES if node[0] == "B"]
+    races = plain_races({"horizontal": horizontal}, mediums, smalls)
+    for (medium, small), expected in random.Random(1).sample(sorted(races.items()), 200):
+        if expected:
+            board = f"RG:L,{medium}:M,{small}:S/-"
+            found = standing(board, horizontal=horizontal)[0]
+            assert found == pytest.approx(expected, abs=error), board
+
+
+@pytest.mark.parametrize(("horizontal", "error"), [("any_corner", CLOSE), ("adjacent", ROUGHLY)])
+def test_a_piece_finds_its_branch(horizontal, error):
+    """One small pyramid on level 1 or 2 anywhere, the others in place."""
+    mediums = ["YGG"]
+    races = plain_races({"horizontal": horizontal}, mediums, reference.NODES)
+    for small in reference.NODES:
+        # In the branches of the other two it may be those that move instead.
+        if len(small) <= 2 and small[0] in "GB":
+            found = standing(f"RG:L,YGG:M,{small}:S/-", horizontal=horizontal)[0]
+            # A new one from the stash may be quicker.
+            again = standing("RG:L,YGG:M/-", horizontal=horizontal)[0]
+            expected = min(races["YGG", small], again)
+            assert found == pytest.approx(expected, abs=error), small

@@ -9,9 +9,10 @@ logistic function from margin to share of the win is fitted for each number of e
 
 Run from the top folder, with nothing else to do for about half an hour:
 
-    python -m tools.fit_roygbiv [--scale 0.01]
+    python -m tools.fit_roygbiv [--again] [--scale 0.01]
 
-Writes `ext/games/roygbiv_weights.json`; `--scale` makes all rounds shorter, for a try.
+Writes `ext/games/roygbiv_weights.json`; `--scale` makes all rounds shorter. The weights in place are
+from three rounds of 1,800, 3,600 and 15,000 games, and `--again --scale 0.6` after them.
 """
 
 import argparse

@@ -11,8 +11,8 @@ Run from the top folder, with nothing else to do for about half an hour:
 
     python -m tools.fit_roygbiv [--again] [--scale 0.01]
 
-Writes `ext/games/roygbiv_weights.json`; `--scale` makes all rounds shorter. The weights in place are
-from three rounds of 1,800, 3,600 and 15,000 games, and `--again --scale 0.6` after them.
+Writes `ext/games/roygbiv_weights.json`; `--scale` makes all rounds shorter. The weights in
+place are from three rounds of 1,800, 3,600 and 15,000 games, and `--again --scale 0.6` after them.
 """
 
 import argparse

@@ -15,6 +15,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from aleator.ext.core.game import Game
 from aleator.ext.core.search import StopFlag
 from aleator.search.engine import Engine
 from aleator.search.errors import InvalidInput, shorten
@@ -100,8 +101,7 @@ class EngineSettings(BaseModel):
     @property
     def tuning(self) -> dict[str, float]:
         """The parameters of the search that are set."""
-        untuned = {"sims", "time", "threads", "level", "knowledge"}
-        return self.model_dump(exclude=untuned, exclude_none=True)
+        return self.model_dump(include=set(Game().tuning_values()), exclude_none=True)
 
 
 class EngineBot(Bot):

@@ -567,7 +567,8 @@ class _Task:
     def _estimate(self, merged: _Merged) -> Estimate:
         error = self._error(merged)
         return Estimate(
-            win_share=tuple(total / merged.visits for total in merged.shares),
+            # Where luck was taken out of the simulations, a mean may lie a little outside.
+            win_share=tuple(min(1.0, max(0.0, total / merged.visits)) for total in merged.shares),
             score=tuple(total / merged.visits for total in merged.scores),
             standard_error=error,
             lower_bound=max(0.0, self._share(merged) - CONFIDENCE * error),

@@ -6,7 +6,7 @@ import pytest
 
 from aleator.ext.core.solver import Solver
 from aleator.ext.games.roygbiv import Roygbiv
-from aleator.search import Engine, Limits, Position, StopReason
+from aleator.search import Engine, Limits, Position, StopReason, Strength
 
 FAR = 2**62
 
@@ -92,5 +92,7 @@ def test_the_engine_answers_with_the_solution():
 
 
 def test_weaker_levels_do_not_solve():
-    analysis = Engine().suggest(endgame(2, 5), limits=Limits(simulations=500), level=5)
+    analysis = Engine().suggest(
+        endgame(2, 5), limits=Limits(simulations=500), strength=Strength(level=5)
+    )
     assert not analysis.statistics.exact

@@ -145,7 +145,8 @@ points more mean ten times the odds to win, at two seats with the default option
 are fixed ways to play, in [search/players](../search/players); `random` plays any legal move.
 Levels limit the simulations, not the time, so a level is as strong on any machine; weak ones try
 more moves and choose among those that seem near-equal. Level 10 has no limit, and is listed with
-the simulations that it was measured with. `Strength.elo` plays with settings in between.
+the simulations that it was measured with. `Strength.elo` plays with settings in between, in
+games that are listed here.
 
 **Time** is for a move, on one core of the machine that measured.
 """

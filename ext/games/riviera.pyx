@@ -1640,6 +1640,7 @@ cdef class Riviera(Game):
                         seat,
                         moves,
                         count,
+                        below(random, count),
                     ),
                 )
             actors = self.actors(table)
@@ -1763,7 +1764,7 @@ cdef class Riviera(Game):
         if not max(0, self.actors(data)) >> seat & 1:
             raise ValueError("the seat is not to act")
         cdef int count = self.legal(data, seat, moves)
-        return choose(&self.by_rules, <const Table*>data, seat, moves, count)
+        return choose(&self.by_rules, <const Table*>data, seat, moves, count, 0)
 
     def policy_terms(self, State state not None, int seat):
         """What the policy looks at in each legal move of a seat; a list of terms for each."""

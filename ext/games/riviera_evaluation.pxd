@@ -87,5 +87,10 @@ cdef void weigh(
     float* values,
 ) noexcept nogil
 cdef uint32_t choose(
-    const Knowledge* knowledge, const Table* table, int seat, const uint32_t* moves, int count
+    const Knowledge* knowledge,
+    const Table* table,
+    int seat,
+    const uint32_t* moves,
+    int count,
+    int first,
 ) noexcept nogil

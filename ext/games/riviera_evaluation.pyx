@@ -787,16 +787,24 @@ cdef void weigh_plays(
 
 
 cdef uint32_t choose(
-    const Knowledge* knowledge, const Table* table, int seat, const uint32_t* moves, int count
+    const Knowledge* knowledge,
+    const Table* table,
+    int seat,
+    const uint32_t* moves,
+    int count,
+    int first,
 ) noexcept nogil:
-    """The move that is worth most."""
+    """The move that is worth most; of equal ones, as swaps with one seat or another, the next
+    in the list from the `first` on, so that a random `first` prefers none of them.
+    """
     cdef float[512] values
-    cdef int best = 0
-    cdef int i
+    cdef int best = first
+    cdef int i, step
     if count == 1:
         return moves[0]
     weigh(knowledge, table, seat, moves, count, values)
-    for i in range(1, count):
+    for step in range(1, count):
+        i = first + step if first + step < count else first + step - count
         if values[i] > values[best]:
             best = i
     return moves[best]

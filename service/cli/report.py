@@ -33,6 +33,8 @@ CANDIDATES_SHOWN = 10
 CANDIDATES_IN_LINE = 3
 VARIATION_SHOWN = 4
 TIE = "≈"
+TIE_SHARE = 0.005  # of the win: less between two moves is nothing to choose by
+TIE_VISITS = 0.05  # of the first move's, that another one needs to be compared with it
 
 
 def show(report: RenderableType) -> None:
@@ -69,7 +71,7 @@ def candidates_report(analysis: Analysis, position: Position) -> RenderableType:
         parts.append(Text(f"and {more} more move{'s' * (more > 1)}", style="dim"))
     if any(_is_tie(candidate, analysis) for candidate in analysis.candidates[:CANDIDATES_SHOWN]):
         parts.append(
-            Text(f"{TIE} within one standard error of the first: this may be as good", style="dim")
+            Text(f"{TIE} about as good as the first, as far as the search can tell", style="dim")
         )
     spent = analysis.statistics
     end = "searching"
@@ -99,23 +101,24 @@ def progress_line(analysis: Analysis) -> str:
 
 
 def _is_tie(candidate: Candidate, analysis: Analysis) -> bool:
-    """Whether the search cannot tell a candidate from the first: by the error of the difference."""
+    """Whether the search cannot tell a candidate, well looked at, from the first."""
     first = analysis.candidates[0]
     if candidate is first or first.estimate is None or candidate.estimate is None:
         return False
     seat = analysis.seat
     difference = first.estimate.win_share[seat] - candidate.estimate.win_share[seat]
     error = math.hypot(first.estimate.standard_error, candidate.estimate.standard_error)
-    return difference <= error
+    looked_at = candidate.visits >= TIE_VISITS * first.visits
+    return looked_at and difference <= max(error, TIE_SHARE)
 
 
 def _candidates_table(analysis: Analysis) -> Table:
     table = Table(box=box.SIMPLE_HEAD)
     table.add_column("", no_wrap=True)
-    table.add_column("move", style="bold")
+    table.add_column("move", style="bold", no_wrap=True)
     for header in ("win share", "± error", "scores", "visits"):
         table.add_column(header, justify="right", no_wrap=True)
-    table.add_column("expected play")
+    table.add_column("expected play", overflow="fold")
     for candidate in analysis.candidates[:CANDIDATES_SHOWN]:
         estimate = candidate.estimate
         line = islice(candidate.principal_variation, VARIATION_SHOWN)

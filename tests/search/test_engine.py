@@ -152,7 +152,8 @@ def test_stopped_before_it_began_there_is_still_a_searched_move():
     analysis = Engine().suggest(position, stop=stop)
     assert analysis.best_move in position.moves()
     assert analysis.statistics.stop_reason is StopReason.STOPPED
-    assert analysis.statistics.simulations == 64  # the least, so that it is no random move
+    # So many that it is no random move, but not for more than four milliseconds.
+    assert 1 < analysis.statistics.simulations <= 64
 
 
 def test_a_move_is_evaluated_alone():

@@ -367,7 +367,8 @@ cdef class Search:
             seed_random(&self.random, self.seed ^ self.stream, ~<uint64_t>edge.visits)
         memcpy(state, self.root.data, self.game.state_size)
         self.game.determinize(state, self.seat, &self.random)
-        memset(luck, 0, sizeof(luck))
+        if foreseen:
+            memset(luck, 0, sizeof(luck))
         while True:
             actors = self.game.actors(state)
             if actors == FINISHED:
@@ -410,8 +411,9 @@ cdef class Search:
                 self.memory_full = self.memory_full or link[0] == 0
             node = link[0]
             self.game.apply(state, seat, move)
-        for seat in range(self.game.seats):
-            shares[seat] -= luck[seat]
+        if foreseen:
+            for seat in range(self.game.seats):
+                shares[seat] -= luck[seat]
         self.back_up(depth, shares, scores)
 
     cdef void evaluate(self, void* state, float* shares, float* scores) noexcept nogil:

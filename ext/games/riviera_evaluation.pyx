@@ -394,6 +394,18 @@ cdef void save_terms(
     terms[4] = popcount(table.inside & ~(1 << prospects.seat))
 
 
+cdef float stars_of_others(
+    const Knowledge* knowledge, const uint32_t* moves, int count, int played
+) noexcept nogil:
+    """The most stars among the plays but one: what an extra play after it may bring."""
+    cdef float best = 0
+    cdef int i
+    for i in range(count):
+        if i != played and moves[i] != PASS:
+            best = max(best, knowledge.stars[moves[i] % VALUES])
+    return best
+
+
 cdef void play_terms(
     const Knowledge* knowledge,
     const Table* table,
@@ -407,9 +419,9 @@ cdef void play_terms(
     cdef int cards = popcount(table.hands[seat])
     cdef bint chance = prospects.chances >> seat & 1
     cdef uint64_t card
-    cdef float lost, fail, best
+    cdef float lost, fail
     cdef float* terms
-    cdef int i, j
+    cdef int i
     lost = share_of(knowledge, prospects, prospects.at_stake, chance) - share_of(
         knowledge, prospects, 0, chance
     )
@@ -434,12 +446,8 @@ cdef void play_terms(
         terms[5] = fail * (0 if chance else lost)
         terms[6] = terms[1] * cards
         if card & knowledge.extra_cards:
-            best = 0
-            for j in range(count):
-                if j != i and moves[j] != PASS:
-                    best = max(best, knowledge.stars[moves[j] % VALUES])
             terms[7] = 1
-            terms[8] = best
+            terms[8] = stars_of_others(knowledge, moves, count, i)
         elif card & knowledge.reserve_cards:
             terms[9] = 1
         elif card & knowledge.nines:
@@ -622,8 +630,8 @@ cdef void weigh_plays_by_rules(
     """Weigh plays in stars: a card's own, and what the rest of the hand can expect and risks."""
     cdef int cards = popcount(table.hands[prospects.seat])
     cdef uint64_t card
-    cdef float stars, best, risk
-    cdef int i, j
+    cdef float stars, risk
+    cdef int i
     cdef Outlook outlook
     if moves[0] == CRASH:
         values[0] = RULE_CHANCE
@@ -647,11 +655,7 @@ cdef void weigh_plays_by_rules(
         if card and cards == 1:
             values[i] = 100  # wins
         elif card & knowledge.extra_cards:
-            best = 0
-            for j in range(count):
-                if j != i and moves[j] != PASS:
-                    best = max(best, knowledge.stars[moves[j] % VALUES])
-            values[i] += <float>0.8 * best
+            values[i] += <float>0.8 * stars_of_others(knowledge, moves, count, i)
         elif card & knowledge.reserve_cards:
             values[i] += 1
         elif card & knowledge.nines:

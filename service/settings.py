@@ -1,15 +1,26 @@
-"""What an operator can set of a server."""
+"""What an operator can set of a server.
+
+This is the one list of settings: the flags of the commands, the variables of the environment, the
+keys of the file and what `aleator config` prints are all made from it, with the texts under the
+fields. `configuration` reads them.
+
+A setting that is a secret must be a `pydantic.SecretStr`; then it is masked wherever it is printed.
+"""
 
 import os
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BeforeValidator, ByteSize, Field, TypeAdapter, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
-from aleator.search.errors import shorten
+from aleator.search.errors import InvalidInput, shorten
+from aleator.search.limits import parse_duration
 
 _ADDRESS = re.compile(r"\S+:(?P<port>[0-9]{1,5})")
 _LAST_PORT = 65535
+_NUMBER = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?", re.IGNORECASE)
+_SIZE = TypeAdapter(ByteSize)
 
 
 def usable_cores() -> int:
@@ -26,36 +37,66 @@ def _check_address(address: str) -> str:
     return address
 
 
-Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+def _read_seconds(value: Any) -> Any:
+    """Read a text that is not just a number as a duration."""
+    if not isinstance(value, str) or _NUMBER.fullmatch(value.strip()):
+        return value
+    try:
+        return parse_duration(value)
+    except InvalidInput:
+        raise ValueError(
+            f"must be seconds, or a duration such as 500ms or 1m30s, not {shorten(value)}"
+        ) from None
 
 
-class Settings(BaseModel):
-    """Settings of a server.
+def _read_size(value: Any) -> Any:
+    """Read a text as a number of bytes, with or without a unit."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return int(_SIZE.validate_python(value))
+    except ValidationError:
+        raise ValueError(f"must be bytes, or a size such as 256MiB, not {shorten(value)}") from None
 
-    Attributes
-    ----------
-    listen : str
-        The address to listen on, ``HOST:PORT``; port 0 takes a free one.
-    workers : int
-        How many search threads run at once. Default: the cores that the process may use.
-    queue : int
-        How many searches may wait for a worker; further ones are refused.
-    default_time : float
-        Seconds that a search takes if the request sets neither a time nor a number of simulations.
-    max_time : float
-        Seconds that no search exceeds, whatever the request says.
-    memory : int
-        Bytes that the tree of one search may take.
-    grace : float
-        Seconds that running calls have to end once the server is told to stop.
-    """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+Address = Annotated[str, AfterValidator(_check_address)]
+"""``HOST:PORT``."""
+Seconds = Annotated[float, BeforeValidator(_read_seconds), Field(gt=0, allow_inf_nan=False)]
+"""A time: a number of seconds, or a text such as ``500ms``."""
+Bytes = Annotated[int, BeforeValidator(_read_size)]
+"""A size: a number of bytes, or a text such as ``256MiB``."""
 
-    listen: Annotated[str, AfterValidator(_check_address)] = "127.0.0.1:50051"
+
+class Settings(BaseSettings):
+    """Settings of a server; those given to the constructor and defaults, nothing from outside."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="ALEATOR_", extra="forbid", frozen=True, use_attribute_docstrings=True
+    )
+
+    listen: Address = "127.0.0.1:50051"
+    """Where to listen, HOST:PORT; port 0 takes a free one."""
     workers: int = Field(default_factory=usable_cores, ge=1)
+    """How many search threads run at once; by default as many as there are cores to use."""
     queue: int = Field(default=64, ge=0)
+    """How many searches may wait for a worker; further ones are refused."""
     default_time: Seconds = 1.0
+    """Time of a search whose request sets neither a time nor a number of simulations."""
     max_time: Seconds = 60.0
-    memory: int = Field(default=256 * 2**20, ge=2**20)
+    """Time that no search exceeds, whatever its request says."""
+    memory: Annotated[Bytes, Field(ge=2**20)] = 256 * 2**20
+    """Memory that the tree of one search may take."""
     grace: Seconds = 10.0
+    """Time that running calls have to end once the server is told to stop."""
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],  # noqa: ARG003 - the signature is pydantic's
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Take what the constructor is given only: `configuration` merges the sources."""
+        return (init_settings,)

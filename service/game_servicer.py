@@ -21,6 +21,7 @@ from aleator.service.convert import (
 )
 from aleator.service.drawing.rendering import Format, find_drawing, render
 from aleator.service.errors import Faults
+from aleator.service.telemetry.calls import note_game
 from aleator.v1 import game_service_pb2, game_service_pb2_grpc, state_pb2
 
 PAGE_SIZE = 100
@@ -59,6 +60,7 @@ class GameServicer(game_service_pb2_grpc.GameServiceServicer):
     ) -> game_service_pb2.GetGameResponse:
         """Describe a game."""
         codec = codec_class(request.game)
+        note_game(request.game)
         return game_service_pb2.GetGameResponse(
             game=write_game(codec), rules=codec.rules_markdown()
         )
@@ -73,6 +75,7 @@ class GameServicer(game_service_pb2_grpc.GameServiceServicer):
             request.seed if request.HasField("seed") else None,
             request.start_seat if request.HasField("start_seat") else None,
         )
+        note_game(position.game)
         return game_service_pb2.CreateGameResponse(
             state=write_state(position), seats_to_act=position.seats_to_act
         )
@@ -151,6 +154,7 @@ class GameServicer(game_service_pb2_grpc.GameServiceServicer):
                     )
         faults.check()
         assert position is not None
+        note_game(position.game)
         assert drawing is not None
         assert format_ is not None
         # In a thread, because a picture takes many times as long as other answers.
@@ -171,6 +175,7 @@ def _read_position(state: state_pb2.GameState) -> Position:
     position = faults.read("state", read_state, state)
     faults.check()
     assert position is not None
+    note_game(position.game)
     return position
 
 

@@ -7,20 +7,18 @@ tells nothing, with the exception in the log.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import aclosing
-from typing import Any, TypeAlias
+from typing import Any
 
 import grpc
 from google.protobuf.message import DecodeError
 
 from aleator.service.errors import Fault, Refusal, refusal_of, shutting_down
+from aleator.service.handlers import Behavior, Context, Handler, wrap
+from aleator.service.telemetry.calls import note_refusal
 
 _OWN_METHODS = "/aleator."
 """What the methods begin with whose streams end by themselves. Others, such as Watch of the health
 service, stand until the client leaves."""
-
-Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
-Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
 
 
 class Guard(grpc.aio.ServerInterceptor):
@@ -62,46 +60,23 @@ class Guard(grpc.aio.ServerInterceptor):
     def _guard(self, method: str, handler: Handler) -> Handler:
         """Wrap a handler. It then takes bytes; answers are written as before."""
         parse = self._parser(handler.request_deserializer)
+        stands = handler.response_streaming and not method.startswith(_OWN_METHODS)
 
         async def parse_each(requests: AsyncIterator[bytes]) -> AsyncIterator[Any]:
             async for request in requests:
                 yield parse(request)
 
         read: Callable[[Any], Any] = parse_each if handler.request_streaming else parse
-        if handler.response_streaming:
-            behavior: Any = handler.stream_stream or handler.unary_stream
-            stands = not method.startswith(_OWN_METHODS)
 
-            async def stream(request: Any, context: Context) -> None:
-                try:
-                    if stands:
-                        await self._stand(behavior, read(request), context)
-                    else:
-                        await _write_all(behavior(read(request), context), context)
-                except Exception as error:  # noqa: BLE001 - gRPC would tell the client
-                    await _abort(context, method, error)
-
-            make = (
-                grpc.stream_stream_rpc_method_handler
-                if handler.request_streaming
-                else grpc.unary_stream_rpc_method_handler
-            )
-            return make(stream, None, handler.response_serializer)
-
-        answer: Any = handler.stream_unary or handler.unary_unary
-
-        async def call(request: Any, context: Context) -> Any:
+        async def answer(behavior: Behavior, request: Any, context: Context) -> Any:
             try:
-                return await answer(read(request), context)
+                if stands:
+                    return await self._stand(behavior, read(request), context)
+                return await behavior(read(request), context)
             except Exception as error:  # noqa: BLE001 - gRPC would tell the client
                 await _abort(context, method, error)
 
-        make = (
-            grpc.stream_unary_rpc_method_handler
-            if handler.request_streaming
-            else grpc.unary_unary_rpc_method_handler
-        )
-        return make(call, None, handler.response_serializer)
+        return wrap(handler, answer, None)
 
     def _parser(self, deserialize: Callable[[bytes], Any] | None) -> Callable[[bytes], Any]:
         """Make the function that reads a request, or raises a refusal."""
@@ -123,14 +98,14 @@ class Guard(grpc.aio.ServerInterceptor):
 
         return parse
 
-    async def _stand(self, behavior: Callable[..., Any], request: Any, context: Context) -> None:
+    async def _stand(self, behavior: Behavior, request: Any, context: Context) -> None:
         """Run a stream that has no end of its own."""
         task = asyncio.current_task()
         assert task is not None
         self._standing.add(task)
         try:
             if not self._closing:
-                await _write_all(behavior(request, context), context)
+                await behavior(request, context)
                 return
         except asyncio.CancelledError:
             if not self._closing:
@@ -140,21 +115,16 @@ class Guard(grpc.aio.ServerInterceptor):
         raise shutting_down()
 
 
-async def _write_all(answers: Any, context: Context) -> None:
-    """Write what a streaming method gives, whichever of gRPC's two forms it has."""
-    if hasattr(answers, "__aiter__"):
-        async with aclosing(answers):  # at once, when the client leaves during a write
-            async for answer in answers:
-                await context.write(answer)
-    else:
-        await answers
-
-
 async def _abort(context: Context, method: str, error: Exception) -> None:
     """End a call with the status of an error."""
     if isinstance(error, grpc.aio.BaseError):  # already aborted, or the client is gone
         raise error
-    await context.abort_with_status(refusal_of(error, method).status())
+    refusal = refusal_of(error, method)
+    note_refusal(refusal.reason)
+    status = refusal.status()
+    # With what interceptors have set already: the status alone would replace it.
+    trailing = (*context.trailing_metadata(), *status.trailing_metadata)
+    await context.abort(status.code, status.details, trailing)
 
 
 def _unreadable(reason: str, message: str) -> Refusal:

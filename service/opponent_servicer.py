@@ -17,6 +17,7 @@ from aleator.service.convert import read_report_interval, write_analysis, write_
 from aleator.service.errors import Faults, Refusal
 from aleator.service.question import Question, read_question
 from aleator.service.settings import Settings
+from aleator.service.telemetry.calls import note_game, note_search
 from aleator.v1 import opponent_service_pb2, opponent_service_pb2_grpc
 
 MARGIN = 0.010
@@ -135,9 +136,13 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
 
     async def _search(self, job: Job, question: Question, until: float) -> Analysis:
         """Run a search in its turn; at once if there is nothing to search."""
+        note_game(question.position.game)
         if question.is_forced:
-            return job(question.limits, StopFlag())
-        return await self._admission.run(job, question.limits, until, question.kind)
+            analysis = job(question.limits, StopFlag())
+        else:
+            analysis = await self._admission.run(job, question.limits, until, question.kind)
+        note_search(analysis.statistics)
+        return analysis
 
 
 def _latest_end(remaining: float | None) -> float:

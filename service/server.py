@@ -5,9 +5,10 @@ import gc
 import logging
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import grpc
+from google.protobuf import descriptor_pool
 from google.rpc import error_details_pb2
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
@@ -19,6 +20,8 @@ from aleator.service.interceptor import Guard
 from aleator.service.opponent_servicer import OpponentServicer
 from aleator.service.reflection import pool_with_json_names
 from aleator.service.settings import Settings
+from aleator.service.telemetry.calls import CallWatch
+from aleator.service.telemetry.logs import CallLog, Log
 from aleator.v1 import (
     game_service_pb2,
     game_service_pb2_grpc,
@@ -41,6 +44,7 @@ calls, so that those already on their way are answered."""
 ANSWER_TIME = 0.2
 """Seconds before the end of the grace at which searches must answer with what they have."""
 
+_LOGGER = logging.getLogger("aleator")
 _SERVICES = (
     game_service_pb2.DESCRIPTOR.services_by_name["GameService"].full_name,
     opponent_service_pb2.DESCRIPTOR.services_by_name["OpponentService"].full_name,
@@ -67,8 +71,10 @@ class Server:
         self._grace = settings.grace
         self._admission = Admission(settings.workers, settings.queue)
         self._guard = Guard(REQUEST_LIMIT)
+        services = (*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
+        watch = CallWatch(_methods_of(services), (CallLog(),))
         self._server = grpc.aio.server(
-            interceptors=(self._guard,),
+            interceptors=(watch, self._guard),
             options=(
                 ("grpc.max_receive_message_length", TRANSPORT_LIMIT),
                 # Otherwise a second server on the same port would take half of the calls.
@@ -83,7 +89,6 @@ class Server:
         )
         self._health = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
-        services = (*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
         details = error_details_pb2.ErrorInfo.DESCRIPTOR.full_name
         reflection.enable_server_reflection(
             services, self._server, pool_with_json_names([*services, details])
@@ -118,9 +123,11 @@ def run(settings: Settings, handlers: Sequence[grpc.GenericRpcHandler] = ()) -> 
 
     Prints one line with the address once the server is ready.
     """
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("grpc._cython.cygrpc").addFilter(_is_worth_a_line)
-    run_loop(_serve(settings, handlers))
+    log = Log(settings.log_format, settings.log_level, sys.stderr)
+    try:
+        run_loop(_serve(settings, handlers))
+    finally:
+        log.close()
 
 
 async def _serve(settings: Settings, handlers: Sequence[grpc.GenericRpcHandler]) -> None:
@@ -141,12 +148,20 @@ async def _serve(settings: Settings, handlers: Sequence[grpc.GenericRpcHandler])
     gc.freeze()
     sys.stdout.write(f"aleator listens on {server.address}\n")
     sys.stdout.flush()
+    _LOGGER.info("serving", extra={"address": server.address})
     await told_to_stop.wait()
+    _LOGGER.info("stopping")
     for number in signals:
         loop.remove_signal_handler(number)
     await server.stop()
+    _LOGGER.info("stopped")
 
 
-def _is_worth_a_line(record: logging.LogRecord) -> bool:
-    """Tell whether gRPC logs more than that a client left before its answer was written."""
-    return "ExecuteBatchError" not in record.getMessage()
+def _methods_of(services: Iterable[str]) -> list[str]:
+    """List the methods of services, as `package.Service/Method`."""
+    pool = descriptor_pool.Default()
+    return [
+        f"{service}/{method.name}"
+        for service in services
+        for method in pool.FindServiceByName(service).methods
+    ]

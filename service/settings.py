@@ -9,7 +9,7 @@ A setting that is a secret must be a `pydantic.SecretStr`; then it is masked whe
 
 import os
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, ByteSize, Field, TypeAdapter, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
@@ -65,6 +65,8 @@ Seconds = Annotated[float, BeforeValidator(_read_seconds), Field(gt=0, allow_inf
 """A time: a number of seconds, or a text such as ``500ms``."""
 Bytes = Annotated[int, BeforeValidator(_read_size)]
 """A size: a number of bytes, or a text such as ``256MiB``."""
+LogFormat: TypeAlias = Literal["auto", "json", "text"]
+LogLevel: TypeAlias = Literal["debug", "info", "warning", "error"]
 
 
 class Settings(BaseSettings):
@@ -88,6 +90,10 @@ class Settings(BaseSettings):
     """Memory that the tree of one search may take."""
     grace: Seconds = 10.0
     """Time that running calls have to end once the server is told to stop."""
+    log_format: LogFormat = "auto"
+    """How lines of the log look: `json`, `text`, or `auto`: text on a terminal, else JSON."""
+    log_level: LogLevel = "info"
+    """The least that is logged; `debug` adds calls of health checks and reflection."""
 
     @classmethod
     def settings_customise_sources(

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Self
+from typing import IO, Any, Self
 
 import grpc
 from google.rpc import error_details_pb2
@@ -31,13 +31,13 @@ class ServerProcess:
     Without settings it is the command `aleator serve` as anybody starts it.
     """
 
-    def __init__(self, settings: str | None = None) -> None:
+    def __init__(self, settings: str | None = None, stderr: int | IO[str] | None = None) -> None:
         if settings is None:
             command = [str(Path(sys.executable).with_name("aleator")), "serve"]
             command += ["--listen", "127.0.0.1:0"]
         else:
             command = serve_command(settings)
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True)
         assert self.process.stdout is not None
         self.ready_line = self.process.stdout.readline()
         self.address = self.ready_line.split()[-1]

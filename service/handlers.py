@@ -1,0 +1,68 @@
+"""Method handlers of grpc.aio, and how an interceptor wraps them.
+
+gRPC has four kinds of methods, and two forms of those that stream answers: a coroutine that writes
+them, or an asynchronous generator. An interceptor that uses `wrap` sees one form only.
+"""
+
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
+from typing import Any, TypeAlias
+
+import grpc
+
+Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
+Context: TypeAlias = "grpc.aio.ServicerContext[Any, Any]"
+Behavior: TypeAlias = Callable[[Any, Context], Awaitable[Any]]
+"""Takes a request, or an iterator of requests, and returns the answer, or writes the answers."""
+
+
+def wrap(
+    handler: Handler,
+    around: Callable[[Behavior, Any, Context], Awaitable[Any]],
+    deserializer: Callable[[bytes], Any] | None,
+) -> Handler:
+    """Make a handler of the same kind.
+
+    Parameters
+    ----------
+    handler : Handler
+        What is wrapped; what it returns is written as before.
+    around : callable
+        Gets the wrapped behavior, what it is to be called with, and the context.
+    deserializer : callable or None
+        Reads requests in place of the handler's own; with None they stay bytes.
+    """
+    if handler.response_streaming:
+        answers: Any = handler.stream_stream or handler.unary_stream
+
+        async def write_answers(request: Any, context: Context) -> None:
+            await _write_all(answers(request, context), context)
+
+        behavior: Any = write_answers
+        make = (
+            grpc.stream_stream_rpc_method_handler
+            if handler.request_streaming
+            else grpc.unary_stream_rpc_method_handler
+        )
+    else:
+        behavior = handler.stream_unary or handler.unary_unary
+        make = (
+            grpc.stream_unary_rpc_method_handler
+            if handler.request_streaming
+            else grpc.unary_unary_rpc_method_handler
+        )
+
+    async def call(request: Any, context: Context) -> Any:
+        return await around(behavior, request, context)
+
+    return make(call, deserializer, handler.response_serializer)
+
+
+async def _write_all(answers: Any, context: Context) -> None:
+    """Write what a streaming method gives, whichever of gRPC's two forms it has."""
+    if hasattr(answers, "__aiter__"):
+        async with aclosing(answers):  # at once, when the client leaves during a write
+            async for answer in answers:
+                await context.write(answer)
+    else:
+        await answers

@@ -1,0 +1,189 @@
+"""The log: one line for each call, and everything that the libraries have to say.
+
+Lines are JSON for programs, or text for people at a terminal. All of Python's logging goes through
+it, as do warnings and exceptions that nobody catches. A thread of its own writes, so that a reader
+of the log that has stalled stalls no calls: lines beyond those that can wait are dropped, and
+counted.
+"""
+
+import logging
+import os
+import sys
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from logging.handlers import QueueHandler
+from queue import Full, Queue
+from types import TracebackType
+from typing import TextIO
+
+import structlog
+from grpc import StatusCode
+
+from aleator.service.settings import LogFormat, LogLevel
+from aleator.service.telemetry.calls import Call, current_call
+
+WAITING_LINES = 10_000
+"""Lines that wait to be written; further ones are dropped."""
+CLOSING_TIME = 2.0
+"""Seconds that the lines that wait have to be written when the server ends."""
+
+_LOGGER = logging.getLogger("aleator")
+_QUIET_SERVICES = ("grpc.health.", "grpc.reflection.", "grpc.channelz.")
+"""The services whose calls are only logged if they fail: probes come every few seconds."""
+_OUR_FAULTS = frozenset({StatusCode.INTERNAL, StatusCode.UNKNOWN, StatusCode.DATA_LOSS})
+
+
+class Log:
+    """Takes over Python's logging, from now until it is closed.
+
+    Parameters
+    ----------
+    form : {"auto", "json", "text"}
+        How lines look; `auto` is text on a terminal, else JSON.
+    level : {"debug", "info", "warning", "error"}
+        The least that is written.
+    stream : file
+        Where lines go.
+    """
+
+    def __init__(self, form: LogFormat, level: LogLevel, stream: TextIO) -> None:
+        self._queue: Queue[logging.LogRecord | None] = Queue(WAITING_LINES)
+        self._file = stream.fileno()
+        is_text = form == "text" or (form == "auto" and stream.isatty())
+        self._formatter = _formatter(is_text=is_text, in_color=stream.isatty())
+        self._handler = _QueueHandler(self._queue)
+        self._handler.addFilter(_is_worth_a_line)
+        # It may be held up by the reader for ever, so it must not keep the process.
+        self._writer = threading.Thread(target=self._write_lines, name="log", daemon=True)
+        self._writer.start()
+        root = logging.getLogger()
+        root.addHandler(self._handler)
+        root.setLevel(level.upper())
+        logging.captureWarnings(capture=True)
+        sys.excepthook = _log_exception
+        threading.excepthook = _log_exception_of_thread
+
+    @property
+    def dropped(self) -> int:
+        """How many lines were dropped so far."""
+        return self._handler.dropped
+
+    def close(self) -> None:
+        """Give logging back, and write what waits, unless it is not taken in time."""
+        root = logging.getLogger()
+        root.removeHandler(self._handler)
+        root.setLevel(logging.WARNING)
+        logging.captureWarnings(capture=False)
+        sys.excepthook = sys.__excepthook__
+        threading.excepthook = threading.__excepthook__
+        with suppress(Full):
+            self._queue.put(None, timeout=CLOSING_TIME)
+            self._writer.join(CLOSING_TIME)
+
+    def _write_lines(self) -> None:
+        while (record := self._queue.get()) is not None:
+            line = f"{self._formatter.format(record)}\n".encode(errors="backslashreplace")
+            # Not by the stream, whose lock a write that is held up would keep when Python ends.
+            try:
+                while line:
+                    line = line[os.write(self._file, line) :]
+            except OSError:  # there is nobody to tell
+                self._handler.dropped += 1
+
+
+class CallLog:
+    """Writes a line for each call that has ended."""
+
+    def call_started(self, call: Call) -> None:
+        """Wait for the end."""
+
+    def call_ended(self, call: Call) -> None:
+        """Write the line."""
+        if call.code in _OUR_FAULTS:
+            level = logging.ERROR
+        elif call.code is StatusCode.OK and call.method.startswith(_QUIET_SERVICES):
+            level = logging.DEBUG
+        else:
+            level = logging.INFO
+        if _LOGGER.isEnabledFor(level):
+            _LOGGER.log(level, "call", extra=_fields(call))
+
+
+def _fields(call: Call) -> Mapping[str, object]:
+    """Tell of a call what may be told: nothing of its request, and no key."""
+    fields: dict[str, object] = {
+        "request_id": call.request_id,
+        "method": call.method,
+        "code": call.code.name,
+        "ms": round(1000 * call.seconds, 3),
+        "client": call.client,
+    }
+    if call.reason:
+        fields["reason"] = call.reason
+    if call.game:
+        fields["game"] = call.game
+    if call.searches:
+        fields["simulations"] = call.simulations
+        fields["stop_reason"] = call.stop_reason
+    if call.searches > 1:
+        fields["searches"] = call.searches
+    return fields
+
+
+class _QueueHandler(QueueHandler):
+    """Hands lines to the thread that writes; never waits for it."""
+
+    dropped = 0
+
+    def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
+        """Note which call it is about, as the thread that writes could not tell."""
+        call = current_call()
+        if call is not None and not hasattr(record, "request_id"):
+            record.request_id = call.request_id
+        return record
+
+    def enqueue(self, record: logging.LogRecord) -> None:
+        try:
+            self.queue.put_nowait(record)
+        except Full:
+            self.dropped += 1
+
+
+def _formatter(*, is_text: bool, in_color: bool) -> logging.Formatter:
+    """Make what turns a record into a line."""
+    renderers: list[structlog.typing.Processor]
+    if is_text:
+        colors = in_color and "NO_COLOR" not in os.environ
+        # Not the fuller traceback of `rich`, which shows the values of variables.
+        plain = structlog.dev.plain_traceback
+        renderers = [structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=plain)]
+    else:
+        renderers = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    return structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=[
+            structlog.stdlib.add_log_level,
+            structlog.stdlib.add_logger_name,
+            structlog.processors.TimeStamper(fmt="iso", utc=not is_text),
+            structlog.stdlib.ExtraAdder(),
+        ],
+        processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *renderers],
+    )
+
+
+def _is_worth_a_line(record: logging.LogRecord) -> bool:
+    """Tell whether gRPC logs more than that a client left before its answer was written."""
+    return record.name != "grpc._cython.cygrpc" or "ExecuteBatchError" not in record.getMessage()
+
+
+def _log_exception(
+    kind: type[BaseException], error: BaseException, trace: TracebackType | None
+) -> None:
+    _LOGGER.critical("uncaught exception", exc_info=(kind, error, trace))
+
+
+def _log_exception_of_thread(args: threading.ExceptHookArgs) -> None:
+    if args.exc_value is not None and not issubclass(args.exc_type, SystemExit):
+        _LOGGER.critical(
+            "uncaught exception", exc_info=(args.exc_type, args.exc_value, args.exc_traceback)
+        )

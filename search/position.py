@@ -223,7 +223,7 @@ class Position:
             seat = to_act[0]
         elif seat not in to_act:
             raise SeatNotToAct(seat, to_act)
-        if not self.codec.hand_known(self.state, seat):
+        if not self.hand_known(seat):
             raise HandHidden(seat)
         return seat
 
@@ -348,6 +348,63 @@ class Position:
         """What one seat may know of this position; raises InvalidInput for no such seat."""
         _check_seat(self.codec, seat, "seat")
         return Position(self.codec, self.codec.rules.observe_state(self.state, seat))
+
+    def following(self, before: Self, seat: int, answered: Move | None = None) -> Self:
+        """What a seat knows here, if this can have come of what it knew before.
+
+        Parameters
+        ----------
+        before : Position
+            What it knew at an earlier time.
+        seat : int
+        answered : Move, optional
+            The move that the seat then decided on.
+
+        Returns
+        -------
+        position : Position
+            The observation, with what `before` tells and this position does not, of things that
+            cannot have changed.
+
+        Raises
+        ------
+        InvalidInput
+            With everything that cannot be; paths as in the typed state, and ``game`` and
+            ``options.NAME``.
+        HandHidden
+        """
+        if self.codec is not before.codec:
+            raise InvalidInput(self._changed_options(before))
+        seen = self.observe(seat)
+        if not seen.hand_known(seat):
+            raise HandHidden(seat)
+        code = None if answered is None else answered.code
+        wrong = self.codec.contradictions(before.state, seen.state, seat, code)
+        if wrong:
+            raise InvalidInput(wrong)
+        return type(self)(self.codec, self.codec.remember(before.state, seen.state, seat))
+
+    def _changed_options(self, before: Self) -> list[Violation]:
+        if self.game != before.game:
+            return [Violation("game", f"is {self.game}, but {before.game} was played")]
+        return [
+            Violation(f"options.{name}", f"is {value}, but was {before.codec.options[name]}")
+            for name, value in self.codec.options.items()
+            if value != before.codec.options[name]
+        ]
+
+    def hand_known(self, seat: int) -> bool:
+        """Whether this tells what a seat itself must know to have moves."""
+        return self.codec.hand_known(self.state, seat)
+
+    def same_decision(self, before: Self, seat: int) -> bool:
+        """Whether a seat is to act and has the same to decide as in an earlier observation."""
+        acts = seat in self.seats_to_act and seat in before.seats_to_act
+        return acts and self.codec.same_decision(before.state, self.state, seat)
+
+    def decisions_left(self, seat: int) -> float:
+        """How many decisions a seat has probably still to make, roughly."""
+        return self.codec.decisions_left(self.state, seat)
 
 
 def pick_seed(seed: int | None) -> int:

@@ -26,7 +26,7 @@ from aleator.search import (
     Report,
     StopReason,
 )
-from aleator.search.errors import InvalidInput, shorten
+from aleator.search.errors import InvalidInput, Violation, shorten
 from aleator.search.games import Codec, GameEvent, Record, codec_class
 from aleator.search.strength import Strength, elo_range
 from aleator.v1 import analysis_pb2, game_service_pb2, opponent_service_pb2, state_pb2
@@ -108,6 +108,22 @@ def _read_state(state: state_pb2.GameState) -> Position:
     return Position.from_record(kind, options, read_record(getattr(state, kind)))
 
 
+def locate(error: InvalidInput, state: state_pb2.GameState) -> InvalidInput:
+    """Continue the paths of an error about the record of a position to where it was sent."""
+    kind = state.WhichOneof("state")
+    assert kind is not None, "a position was read from it"
+    violations = []
+    for violation in error.violations:
+        path, message = violation
+        if path == "game" or path.partition(".")[0] == "options":
+            violations.append(violation)
+        elif kind == "notation":
+            violations.append(Violation(kind, f"{path}: {message}" if path else message))
+        else:
+            violations.append(violation.under(kind))
+    return InvalidInput(violations)
+
+
 def write_state(position: Position) -> state_pb2.GameState:
     """Write a position as a typed state."""
     typed: dict[str, Any] = {position.game: position.record}
@@ -165,7 +181,7 @@ def write_event(event: GameEvent, game: str) -> state_pb2.GameEvent:
 def read_limits(limits: analysis_pb2.Limits) -> Limits:
     """Read what a search may spend, as it was asked for."""
     return Limits(
-        time=_read_duration(limits.time) if limits.HasField("time") else None,
+        time=read_duration(limits.time) if limits.HasField("time") else None,
         simulations=limits.simulations if limits.HasField("simulations") else None,
         threads=limits.threads if limits.HasField("threads") else 1,
     )
@@ -175,7 +191,7 @@ def read_report_interval(request: opponent_service_pb2.AnalyzePositionRequest) -
     """Read how many seconds lie between the reports of an analysis."""
     if not request.HasField("report_interval"):
         return REPORT_INTERVAL
-    interval = _read_duration(request.report_interval)
+    interval = read_duration(request.report_interval)
     if not SHORTEST_INTERVAL <= interval <= LONGEST_INTERVAL:
         raise InvalidInput.at(
             "", f"must be {SHORTEST_INTERVAL}..{LONGEST_INTERVAL} seconds, not {interval}"
@@ -191,17 +207,22 @@ def read_strength(strength: analysis_pb2.Strength) -> Strength:
     )
 
 
-def _read_duration(duration: Duration) -> float:
-    """Seconds of a duration; those of an invalid one are never positive."""
+def read_duration(duration: Duration) -> float:
+    """Seconds of a duration; those of an invalid one are negative."""
     if not 0 <= duration.nanos < 1_000_000_000:
         return -1.0
     return duration.seconds + duration.nanos / 1e9
 
 
+def write_duration(seconds: float) -> Duration:
+    """Write seconds as a duration."""
+    nanoseconds = round(seconds * 1e9)
+    return Duration(seconds=nanoseconds // 1_000_000_000, nanos=nanoseconds % 1_000_000_000)
+
+
 def write_analysis(analysis: Analysis) -> analysis_pb2.Analysis:
     """Write what a search found."""
     statistics = analysis.statistics
-    elapsed_ns = round(statistics.elapsed * 1e9)
     best_move, best_move_notation = write_move(analysis.best_move)
     return analysis_pb2.Analysis(
         best_move=best_move,
@@ -215,7 +236,7 @@ def write_analysis(analysis: Analysis) -> analysis_pb2.Analysis:
             nodes=statistics.nodes,
             depth=statistics.depth,
             memory=statistics.memory,
-            elapsed=Duration(seconds=elapsed_ns // 1_000_000_000, nanos=elapsed_ns % 1_000_000_000),
+            elapsed=write_duration(statistics.elapsed),
             threads=statistics.threads,
             seed=statistics.seed,
             stop_reason=_STOP_REASONS[statistics.stop_reason],

@@ -211,7 +211,8 @@ def _faults_of(error: AleatorError, path: str) -> list[Fault]:
         case FullStateRequired():
             return [Fault("FULL_STATE_REQUIRED", "state", str(error))]
         case HandHidden():
-            return [Fault("HAND_HIDDEN", "state", str(error), {"seat": str(error.seat)})]
+            seat = {"seat": str(error.seat)}
+            return [Fault("HAND_HIDDEN", f"{path}.state" if path else "state", str(error), seat)]
     return []
 
 

@@ -1,12 +1,13 @@
 """The opponent over gRPC: suggested moves and analyses, within the deadlines of the calls."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
+from dataclasses import replace
 from functools import partial
 from math import inf
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 import grpc
 
@@ -15,10 +16,16 @@ from aleator.service.admission import BUSY, Admission, Job
 from aleator.service.batch import Batch
 from aleator.service.convert import read_report_interval, write_analysis, write_report
 from aleator.service.errors import Faults, Refusal
+from aleator.service.exchange import Exchange
+from aleator.service.play import Play
 from aleator.service.question import Question, read_question
 from aleator.service.settings import Settings
+<<<<<<< Updated upstream
 from aleator.service.telemetry.calls import note_game, note_search
 from aleator.v1 import opponent_service_pb2, opponent_service_pb2_grpc
+=======
+from aleator.v1 import opponent_service_pb2, opponent_service_pb2_grpc, play_pb2
+>>>>>>> Stashed changes
 
 MARGIN = 0.010
 MARGIN_SHARE = 0.05
@@ -28,6 +35,8 @@ RETRY = 0.1
 """Seconds after which an item of a batch is tried again that found the server busy."""
 
 Context = grpc.aio.ServicerContext[Any, Any]
+Request = TypeVar("Request")
+Response = TypeVar("Response")
 
 
 class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
@@ -47,7 +56,7 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
         self._engine = engine
         self._admission = admission
         self._settings = settings
-        self._batches: set[Batch] = set()
+        self._exchanges: set[Exchange[Any, Any]] = set()
 
     async def SuggestMove(
         self, request: opponent_service_pb2.SuggestMoveRequest, context: Context
@@ -121,18 +130,42 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
             self._settings.workers,
             "AnalyzeBatch",
         )
-        self._batches.add(batch)
-        try:
-            async with aclosing(batch.answer(requests)) as answers:
-                async for answer in answers:
-                    yield answer
-        finally:
-            self._batches.discard(batch)
+        async with aclosing(self._answer(batch, requests)) as answers:
+            async for answer in answers:
+                yield answer
+
+    async def Play(
+        self, requests: AsyncIterator[play_pb2.PlayRequest], context: Context
+    ) -> AsyncIterator[play_pb2.PlayResponse]:
+        """Keep seats in games and play there."""
+
+        async def search(question: Question, until: float, *, quick: bool = False) -> Analysis:
+            if quick:
+                limits = replace(question.limits, simulations=1, threads=1)
+                return question.answer(self._engine, limits, StopFlag())
+            return await self._search(partial(question.answer, self._engine), question, until)
+
+        play = Play(search, self._settings, _latest_end(context.time_remaining()))
+        async with aclosing(self._answer(play, requests)) as answers:
+            async for answer in answers:
+                yield answer
 
     def close(self) -> None:
         """Read no more of the streams; what was read is answered still."""
-        for batch in self._batches:
-            batch.close()
+        for exchange in self._exchanges:
+            exchange.close()
+
+    async def _answer(
+        self, exchange: Exchange[Request, Response], requests: AsyncIterator[Request]
+    ) -> AsyncGenerator[Response, None]:
+        """Answer a stream, until `close`."""
+        self._exchanges.add(exchange)
+        try:
+            async with aclosing(exchange.answer(requests)) as answers:
+                async for answer in answers:
+                    yield answer
+        finally:
+            self._exchanges.discard(exchange)
 
     async def _search(self, job: Job, question: Question, until: float) -> Analysis:
         """Run a search in its turn; at once if there is nothing to search."""

@@ -22,7 +22,7 @@ from aleator.service.convert import (
 )
 from aleator.service.errors import Faults
 from aleator.service.settings import Settings
-from aleator.v1 import analysis_pb2, opponent_service_pb2, state_pb2
+from aleator.v1 import analysis_pb2, opponent_service_pb2, play_pb2, state_pb2
 
 CANDIDATES = 10
 """Candidates listed if the request does not say how many."""
@@ -32,6 +32,27 @@ Request: TypeAlias = (
     | opponent_service_pb2.AnalyzePositionRequest
     | opponent_service_pb2.AnalyzeBatchRequest
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How hard to search, and what to tell of it.
+
+    Attributes
+    ----------
+    limits : Limits
+        As asked for.
+    strength : Strength
+    level : Level
+        What the strength is in the game.
+    candidates : int or None
+        How many candidates to list; None lists all.
+    """
+
+    limits: Limits
+    strength: Strength
+    level: Level
+    candidates: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +135,10 @@ def read_question(request: Request, faults: Faults, settings: Settings) -> Quest
         The times and the number of threads of a search.
     """
     position = faults.read("state", read_state, request.state)
-    limits = faults.read("limits", _read_limits, request.limits, settings)
-    strength = faults.read("strength", read_strength, request.strength)
-    seat = level = None
+    effort = read_effort(request, "", position, faults, settings)
+    seat = None
     allowed = avoided = None
     if position is not None:
-        if strength is not None:
-            level = faults.read("strength", strength.settings, position.game)
         asked = request.seat if request.HasField("seat") else None
         seat = faults.read("", position.acting_seat, asked)
         if seat is not None:
@@ -130,19 +148,69 @@ def read_question(request: Request, faults: Faults, settings: Settings) -> Quest
     faults.check()
     assert position is not None
     assert seat is not None
-    assert limits is not None
-    assert strength is not None
-    assert level is not None
+    assert effort is not None
+    seed = request.seed if request.HasField("seed") else None
+    return make_question(
+        position, seat, effort, settings, seed=seed, allowed=allowed, avoided=avoided
+    )
+
+
+def read_effort(
+    request: Request | play_pb2.PlayStart,
+    path: str,
+    position: Position | None,
+    faults: Faults,
+    settings: Settings,
+) -> Effort | None:
+    """Read how hard to search; None if something about that or the position was wrong.
+
+    Parameters
+    ----------
+    request : Request or PlayStart
+    path : str
+        The path of the request within what the client sent, empty or with a dot at its end.
+    position : Position or None
+        None if it could not be read.
+    faults : Faults
+    settings : Settings
+    """
+    limits = faults.read(f"{path}limits", _read_limits, request.limits, settings)
+    strength = faults.read(f"{path}strength", read_strength, request.strength)
+    if strength is None or position is None:
+        return None
+    level = faults.read(f"{path}strength", strength.settings, position.game)
+    if limits is None or level is None:
+        return None
     wanted = request.max_candidates if request.HasField("max_candidates") else CANDIDATES
+    return Effort(limits, strength, level, wanted or None)
+
+
+def make_question(
+    position: Position,
+    seat: int,
+    effort: Effort,
+    settings: Settings,
+    *,
+    seed: int | None = None,
+    allowed: list[Move] | None = None,
+    avoided: list[Move] | None = None,
+) -> Question:
+    """Ask for a move of a seat that is to act.
+
+    Raises
+    ------
+    InvalidInput
+        If `allowed` and `avoided` leave no move.
+    """
     return Question(
         position=position,
         seat=seat,
-        limits=_bound(limits, level, settings),
-        strength=strength,
-        seed=request.seed if request.HasField("seed") else None,
+        limits=_bound(effort.limits, effort.level, settings),
+        strength=effort.strength,
+        seed=seed,
         allowed=allowed,
         avoided=avoided,
-        candidates=wanted or None,
+        candidates=effort.candidates,
         is_forced=len(codes_to_choose(position, seat, allowed, avoided)) == 1,
     )
 

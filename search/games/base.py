@@ -24,6 +24,9 @@ from aleator.search.errors import InvalidInput, Violation, shorten
 
 Record = dict[str, Any]
 
+DECISIONS_LEFT = 40.0
+"""Of a game that does not tell: so a clock is never used up."""
+
 Model = TypeVar("Model", bound=pydantic.BaseModel)
 
 
@@ -314,6 +317,41 @@ class Codec(ABC):
     @abstractmethod
     def hand_known(self, state: State, seat: int) -> bool:
         """Whether the state tells what `seat` itself must know to have moves."""
+
+    def contradictions(
+        self,
+        before: State,  # noqa: ARG002
+        after: State,  # noqa: ARG002
+        seat: int,  # noqa: ARG002
+        answered: int | None,  # noqa: ARG002
+    ) -> list[Violation]:
+        """Why one observation of a seat cannot have come of an earlier one; empty if it can.
+
+        As far as can be told: a game must never find fault with what can be, but need not find
+        all that cannot.
+
+        Parameters
+        ----------
+        before, after : State
+            What the seat knew, and knows now.
+        seat : int
+        answered : int or None
+            The code of the move that the seat decided on before, if it was to act then. It is
+            made, unless the seat has the `same_decision` still before it.
+        """
+        return []
+
+    def remember(self, before: State, after: State, seat: int) -> State:  # noqa: ARG002
+        """An observation, with what an earlier one told of things that cannot have changed."""
+        return after
+
+    def same_decision(self, before: State, after: State, seat: int) -> bool:  # noqa: ARG002
+        """Whether a seat that is to act in both has still the same to decide."""
+        return before == after
+
+    def decisions_left(self, state: State, seat: int) -> float:  # noqa: ARG002
+        """About how many decisions a seat has still to make, where it has a choice."""
+        return DECISIONS_LEFT
 
 
 def _must_be_given(options: StrictModel, name: str) -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 import grpc
-from google.rpc import error_details_pb2
+from google.rpc import code_pb2, error_details_pb2, status_pb2
 from grpc_health.v1 import health_pb2_grpc
 from grpc_status import rpc_status
 
@@ -79,7 +79,12 @@ def details(error: grpc.RpcError) -> dict[str, Any]:
     """The code and the details of an error, by the names of their types."""
     status = rpc_status.from_call(error)
     assert status is not None, error
-    found: dict[str, Any] = {"code": error.code().name}
+    return details_of(status)
+
+
+def details_of(status: status_pb2.Status) -> dict[str, Any]:
+    """The same of an error within a stream."""
+    found: dict[str, Any] = {"code": code_pb2.Code.Name(status.code)}
     for detail in status.details:
         name = detail.TypeName().rpartition(".")[2]
         found[name] = getattr(error_details_pb2, name)()

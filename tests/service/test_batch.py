@@ -9,12 +9,12 @@ from typing import Any
 
 import grpc
 import pytest
-from google.rpc import code_pb2, error_details_pb2, status_pb2
 
 from aleator.search import Analysis, Engine, Limits, Position
 from aleator.search.games import game_ids
-from aleator.service.batch import ID_LIMIT, WINDOW, Batch
+from aleator.service.batch import Batch
 from aleator.service.errors import Faults
+from aleator.service.exchange import NAME_LIMIT, WINDOW
 from aleator.service.question import Question, read_question
 from aleator.service.settings import Settings
 from aleator.v1 import analysis_pb2
@@ -25,7 +25,7 @@ from aleator.v1.opponent_service_pb2 import (
     SuggestMoveRequest,
 )
 from aleator.v1.opponent_service_pb2_grpc import OpponentServiceStub
-from tests.service.process import ServerProcess, details
+from tests.service.process import ServerProcess, details, details_of
 
 OPENING = Position.create("roygbiv", seed=5)
 STATE = {"notation": OPENING.notation}
@@ -35,17 +35,6 @@ LONG = {"time": {"seconds": 50}}
 
 def item(name: str, **fields: Any) -> AnalyzeBatchRequest:
     return AnalyzeBatchRequest(**({"id": name, "state": STATE, "limits": FEW} | fields))
-
-
-def details_of(error: status_pb2.Status) -> dict[str, Any]:
-    """The code and the details of an item's error, by the names of their types."""
-    found: dict[str, Any] = {"code": code_pb2.Code.Name(error.code)}
-    for detail in error.details:
-        name = detail.TypeName().rpartition(".")[2]
-        found[name] = getattr(error_details_pb2, name)()
-        detail.Unpack(found[name])
-    assert found["ErrorInfo"].domain == "aleator"
-    return found
 
 
 class Sender:
@@ -108,14 +97,14 @@ def test_what_is_wrong_with_an_item_is_its_own_matter(server: ServerProcess) -> 
         item("good"),
         item("good"),  # the id was used
         item(""),
-        item("x" * (ID_LIMIT + 1), limits={"threads": 1000}),
+        item("x" * (NAME_LIMIT + 1), limits={"threads": 1000}),
         item("no state", state={}),
         item("bad state", state={"notation": "roygbiv 8"}),
         item("bad state"),  # though the one before was refused
         item("unknown game", state={"notation": "chess x"}),
         item("seat", seat=1 - OPENING.acting_seat()),
         item("moves", allowed_moves=[{"notation": "zz"}]),
-        item("x" * ID_LIMIT),
+        item("x" * NAME_LIMIT),
     ]
     answers = {one.index: one for one in server.opponent.AnalyzeBatch(iter(items))}
     assert sorted(answers) == list(range(len(items)))

@@ -1,0 +1,328 @@
+"""The games of one call of Play: what the bots know of them, and when they are to act.
+
+Everything is checked against the last position of its game before it takes its place. The messages
+about one game are answered in order; while one bot thinks, others answer.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from functools import partial
+from hashlib import blake2b
+from math import inf
+from time import monotonic
+from typing import Any, Protocol
+
+import grpc
+
+from aleator.search import Analysis, Position
+from aleator.search.clock import Clock
+from aleator.search.errors import HandHidden, InvalidInput
+from aleator.service.convert import (
+    locate,
+    read_duration,
+    read_state,
+    write_analysis,
+    write_duration,
+)
+from aleator.service.errors import Faults, Refusal, refusal_of
+from aleator.service.exchange import Exchange, check_name, name_to_tell
+from aleator.service.question import Effort, Question, make_question, read_effort
+from aleator.service.settings import Settings
+from aleator.v1 import play_pb2, state_pb2
+
+GAMES_LIMIT = 1000
+"""Games of one call at once."""
+QUICK = 0.002
+"""Seconds of a search below which a bot that is short of time makes none."""
+
+
+class Search(Protocol):
+    """How the bots search."""
+
+    def __call__(
+        self, question: Question, until: float, *, quick: bool = False
+    ) -> Awaitable[Analysis]:
+        """Search in its turn and end by a time of the monotonic clock.
+
+        A quick search is a single simulation, and waits for nothing.
+        """
+
+
+@dataclass(eq=False, slots=True)
+class _Game:
+    """A seat in a game, and what it knows."""
+
+    position: Position  # what the seat may know of it
+    seat: int
+    effort: Effort
+    clock: Clock | None
+    seed: int | None
+    answer: Analysis | None = None  # for this position, or another of the same decision
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # keeps the messages in order
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    def see(self, position: Position) -> Position:
+        """Make of the next position what the seat knows; raise what cannot be about it."""
+        answered = None if self.answer is None else self.answer.best_move
+        return position.following(self.position, self.seat, answered)
+
+    def go_on(self, position: Position) -> None:
+        """Take a position that was seen; the answer stays if the decision does."""
+        if not position.same_decision(self.position, self.seat):
+            self.answer = None
+        self.position = position
+
+    def question(self, settings: Settings, time: float | None) -> Question:
+        """Ask for the move, with at most so many seconds, if any."""
+        effort = self.effort
+        if time is not None:
+            limits = effort.limits
+            time = time if limits.time is None else min(time, limits.time)
+            effort = replace(effort, limits=replace(limits, time=time))
+        return make_question(self.position, self.seat, effort, settings, seed=self._seed())
+
+    def _seed(self) -> int | None:
+        """A seed of its own for each position, as draws of mixed strategies must not be alike."""
+        if self.seed is None:
+            return None
+        key = self.seed.to_bytes(8, "big")
+        return int.from_bytes(
+            blake2b(self.position.notation.encode(), key=key, digest_size=8).digest(), "big"
+        )
+
+
+class Play(Exchange[play_pb2.PlayRequest, play_pb2.PlayResponse]):
+    """The games of one call; make it on the event loop.
+
+    Parameters
+    ----------
+    search : Search
+    settings : Settings
+    until : float
+        When searches must have ended for their answers to arrive in time.
+    """
+
+    def __init__(self, search: Search, settings: Settings, until: float) -> None:
+        super().__init__()
+        self._search = search
+        self._settings = settings
+        self._until = until
+        self._games: dict[str, _Game] = {}
+
+    def stop(self) -> None:
+        """End all searches."""
+        for game in self._games.values():
+            for task in game.tasks:
+                task.cancel()
+
+    def take(self, index: int, request: play_pb2.PlayRequest) -> None:
+        """Answer what can be answered at once, and have the rest done in its turn."""
+        answer = partial(play_pb2.PlayResponse, game_id=name_to_tell(request.game_id), index=index)
+        try:
+            self._begin(request, answer)
+        except Exception as error:  # noqa: BLE001 - the other games go on
+            self._refuse(answer, error)
+
+    def _refuse(self, answer: Callable[..., play_pb2.PlayResponse], error: Exception) -> None:
+        self.put(answer(error=refusal_of(error, "Play").message()))
+
+    def _begin(
+        self, request: play_pb2.PlayRequest, answer: Callable[..., play_pb2.PlayResponse]
+    ) -> None:
+        match request.WhichOneof("action"):
+            case "start":
+                game = self._read_start(request)
+                self._end(request.game_id)
+                self._games[request.game_id] = game
+                self._run(request.game_id, game, answer, None)
+            case "update":
+                game = self._find(request.game_id)
+                self._run(request.game_id, game, answer, request.update)
+            case "end":
+                self._find(request.game_id)
+                self._end(request.game_id)
+                self.put(answer(ended=play_pb2.PlayEnded()))
+            case _:
+                raise InvalidInput.at("", "holds no action: set `start`, `update` or `end`")
+
+    def _read_start(self, request: play_pb2.PlayRequest) -> _Game:
+        faults = Faults()
+        faults.read("game_id", self._check_new, request.game_id)
+        start = request.start
+        position = faults.read("start.state", read_state, start.state)
+        effort = read_effort(start, "start.", position, faults, self._settings)
+        clock = faults.read("start.clock", _read_clock, start)
+        seen = None
+        if position is not None:
+            seen = faults.read("start", _observe, position, start)
+        faults.check()
+        assert effort is not None
+        assert seen is not None
+        seed = start.seed if start.HasField("seed") else None
+        return _Game(seen, start.seat, effort, clock, seed)
+
+    def _check_new(self, name: str) -> None:
+        check_name(name)
+        if name not in self._games and len(self._games) >= GAMES_LIMIT:
+            raise InvalidInput.at("", f"is one too many: a call has at most {GAMES_LIMIT} games")
+
+    def _find(self, name: str) -> _Game:
+        game = self._games.get(name)
+        if game is None:
+            faults = Faults()
+            faults.read("game_id", check_name, name)
+            faults.check()
+            raise Refusal(
+                grpc.StatusCode.NOT_FOUND,
+                "GAME_NOT_STARTED",
+                "there is no game of this name in the call: start it",
+                {"game_id": name},
+            )
+        return game
+
+    def _end(self, name: str) -> None:
+        """Forget a game, if there is one; its messages are answered at once."""
+        game = self._games.pop(name, None)
+        if game is not None:
+            for task in game.tasks:
+                task.cancel()
+
+    def _run(
+        self,
+        name: str,
+        game: _Game,
+        answer: Callable[..., play_pb2.PlayResponse],
+        update: play_pb2.PlayUpdate | None,
+    ) -> None:
+        task = asyncio.create_task(self._answer_in_turn(name, game, answer, update))
+        game.tasks.add(task)
+        task.add_done_callback(partial(self._ended, game, answer))
+
+    def _ended(
+        self,
+        game: _Game,
+        answer: Callable[..., play_pb2.PlayResponse],
+        task: "asyncio.Task[None]",
+    ) -> None:
+        """See that a message has its answer, also one whose game was ended meanwhile."""
+        game.tasks.discard(task)
+        if task.cancelled():
+            refusal = Refusal(
+                grpc.StatusCode.CANCELLED, "GAME_ENDED", "the game was ended before the answer"
+            )
+            self.put(answer(error=refusal.message()))
+
+    async def _answer_in_turn(
+        self,
+        name: str,
+        game: _Game,
+        answer: Callable[..., play_pb2.PlayResponse],
+        update: play_pb2.PlayUpdate | None,
+    ) -> None:
+        async with game.turn:
+            try:
+                if update is not None:
+                    _read_update(game, update)
+                result = await self._react(game)
+            except Exception as error:  # noqa: BLE001 - the other games go on
+                self._refuse(answer, error)
+                return
+        self.put(answer(**result))
+        if "finished" in result and self._games.get(name) is game:
+            del self._games[name]
+
+    async def _react(self, game: _Game) -> dict[str, Any]:
+        """Say what the bot does in its position, as a field of a response."""
+        position = game.position
+        if position.finished:
+            return {
+                "finished": play_pb2.PlayFinished(
+                    returns=position.win_shares, scores=position.scores
+                )
+            }
+        if game.seat not in position.seats_to_act:
+            return {"waiting": play_pb2.PlayWaiting(seats_to_act=position.seats_to_act)}
+        if game.answer is None:
+            game.answer = await self._think(game, game.clock)
+        move = play_pb2.PlayMove(analysis=write_analysis(game.answer))
+        if game.clock is not None:
+            move.time_left.CopyFrom(write_duration(game.clock.left))
+        return {"move": move}
+
+    async def _think(self, game: _Game, clock: Clock | None) -> Analysis:
+        """Search for as long as there is time; rather than lose on the clock, not at all."""
+        if clock is None:
+            return await self._search(game.question(self._settings, None), self._until)
+        begin = monotonic()
+        usable = clock.usable
+        budget = clock.budget(game.position, game.seat)
+        question = game.question(self._settings, max(budget, QUICK))
+        try:
+            if budget < QUICK:
+                return await self._search(question, inf, quick=True)
+            try:
+                return await self._search(question, min(self._until, begin + usable))
+            except Refusal as refusal:
+                retry_after = refusal.retry_after or 0.0
+                if monotonic() + retry_after < min(self._until, begin + usable - QUICK):
+                    raise
+                return await self._search(question, inf, quick=True)
+        finally:
+            clock.spend(monotonic() - begin)
+
+
+def _read_clock(start: play_pb2.PlayStart) -> Clock | None:
+    if not start.HasField("clock"):
+        return None
+    clock = start.clock
+    increment = _read_time(clock, "increment") if clock.HasField("increment") else 0.0
+    return Clock(_read_time(clock, "time_left"), increment)
+
+
+def _read_time(message: Any, name: str) -> float:
+    """Read a duration that may be 0."""
+    if not message.HasField(name):
+        raise InvalidInput.at(name, "is required")
+    seconds = read_duration(getattr(message, name))
+    if seconds < 0:
+        raise InvalidInput.at(name, "must be at least 0 seconds")
+    return seconds
+
+
+def _observe(position: Position, start: play_pb2.PlayStart) -> Position:
+    """Keep what the seat may know, which is its own hand at least."""
+    if not start.HasField("seat"):
+        raise InvalidInput.at("seat", "is required")
+    seen = position.observe(start.seat)
+    if not seen.hand_known(start.seat):
+        raise HandHidden(start.seat)
+    return seen
+
+
+def _read_update(game: _Game, update: play_pb2.PlayUpdate) -> None:
+    faults = Faults()
+    position = faults.read("update.state", read_state, update.state)
+    time_left = None
+    if update.HasField("time_left"):
+        time_left = faults.read("update", _read_time, update, "time_left")
+        if game.clock is None:
+            faults.read("update.time_left", _refuse_time)
+    if position is not None:
+        position = faults.read("update", _see, game, position, update.state)
+    faults.check()
+    assert position is not None
+    game.go_on(position)
+    if game.clock is not None and time_left is not None:
+        game.clock.left = time_left
+
+
+def _refuse_time() -> None:
+    raise InvalidInput.at("", "must be left out: the bot was given no clock")
+
+
+def _see(game: _Game, position: Position, state: state_pb2.GameState) -> Position:
+    try:
+        return game.see(position)
+    except InvalidInput as error:
+        raise locate(error, state).under("state") from None

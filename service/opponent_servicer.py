@@ -20,12 +20,8 @@ from aleator.service.exchange import Exchange
 from aleator.service.play import Play
 from aleator.service.question import Question, read_question
 from aleator.service.settings import Settings
-<<<<<<< Updated upstream
 from aleator.service.telemetry.calls import note_game, note_search
-from aleator.v1 import opponent_service_pb2, opponent_service_pb2_grpc
-=======
 from aleator.v1 import opponent_service_pb2, opponent_service_pb2_grpc, play_pb2
->>>>>>> Stashed changes
 
 MARGIN = 0.010
 MARGIN_SHARE = 0.05

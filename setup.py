@@ -25,6 +25,7 @@ from setuptools.command.build_py import build_py
 DEBUG = os.environ.get("ALEATOR_DEBUG") == "1"
 BUILD = Path("build")
 PACKAGES = BUILD / "packages"
+FOLDERS = ("client", "ext", "search", "service")
 
 if DEBUG:
     LINK_FLAGS = ["-fsanitize=undefined,bounds-strict", "-fno-sanitize-recover=all"]
@@ -50,7 +51,7 @@ def link_packages() -> None:
     """Make `build/packages/aleator` out of symbolic links."""
     package = PACKAGES / "aleator"
     package.mkdir(parents=True, exist_ok=True)
-    parts = [*Path("proto/aleator").iterdir(), Path("service"), Path("search"), Path("ext")]
+    parts = [*Path("proto/aleator").iterdir(), *map(Path, FOLDERS)]
     for part in parts:
         link = package / part.name
         if not link.is_symlink():
@@ -104,7 +105,7 @@ class BuildExtensions(build_ext):
         super().build_extensions()
 
 
-inits = [path for part in ("ext", "search", "service") for path in Path(part).rglob("__init__.py")]
+inits = [path for part in FOLDERS for path in Path(part).rglob("__init__.py")]
 setup(
     packages=[
         "aleator",

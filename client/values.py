@@ -1,0 +1,112 @@
+"""Messages from what Python programs have at hand: texts, numbers, mappings, durations."""
+
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+from typing import Any, TypeAlias, TypedDict
+
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.struct_pb2 import Struct
+
+from aleator.v1 import analysis_pb2, state_pb2
+
+State: TypeAlias = str | state_pb2.GameState
+"""A position: its notation, or the message that the server gave."""
+Move: TypeAlias = str | state_pb2.Move
+"""A move: its notation, such as ``5@d4``, or the message."""
+Time: TypeAlias = float | timedelta
+"""A time, in seconds if it is a number."""
+
+
+class Search(TypedDict, total=False):
+    """What may be said of a search; everything may be left out.
+
+    Attributes
+    ----------
+    time : float or timedelta
+        How long to search. By default the server's default time, unless `simulations` is given.
+    simulations : int
+        How many games to simulate.
+    threads : int
+        How many threads search; 1 by default.
+    level : int
+        How strongly to play, from 1, a beginner, to 10, full strength.
+    elo : float
+        The same on the game's Elo scale, where the server knows one.
+    seed : int
+        Makes the answer repeatable, if time does not end the search.
+    allowed_moves, avoided_moves : iterable of str or Move
+        Only these moves are considered, or all but these.
+    max_candidates : int
+        How many candidates to list at most; 0 lists all. 10 by default.
+    """
+
+    time: Time
+    simulations: int
+    threads: int
+    level: int
+    elo: float
+    seed: int
+    allowed_moves: Iterable[Move]
+    avoided_moves: Iterable[Move]
+    max_candidates: int
+
+
+def state_of(state: State) -> state_pb2.GameState:
+    """Make the message of a position."""
+    return state_pb2.GameState(notation=state) if isinstance(state, str) else state
+
+
+def move_of(move: Move) -> state_pb2.Move:
+    """Make the message of a move."""
+    return state_pb2.Move(notation=move) if isinstance(move, str) else move
+
+
+def options_of(options: Mapping[str, Any] | None) -> Struct:
+    """Make the message of a game's options."""
+    message = Struct()
+    message.update(options or {})
+    return message
+
+
+def seconds_of(time: Time) -> float:
+    """Count the seconds of a time."""
+    return time.total_seconds() if isinstance(time, timedelta) else time
+
+
+def duration_of(time: Time) -> Duration:
+    """Make the message of a time."""
+    message = Duration()
+    message.FromNanoseconds(round(seconds_of(time) * 1e9))
+    return message
+
+
+def search_of(state: State, seat: int | None, search: Search) -> dict[str, Any]:
+    """Make the fields that the requests of all searches have."""
+    time = search.get("time")
+    return {
+        "state": state_of(state),
+        "seat": seat,
+        "limits": analysis_pb2.Limits(
+            time=None if time is None else duration_of(time),
+            simulations=search.get("simulations"),
+            threads=search.get("threads"),
+        ),
+        "strength": strength_of(search.get("level"), search.get("elo")),
+        "seed": search.get("seed"),
+        "allowed_moves": map(move_of, search.get("allowed_moves", ())),
+        "avoided_moves": map(move_of, search.get("avoided_moves", ())),
+        "max_candidates": search.get("max_candidates"),
+    }
+
+
+def strength_of(level: int | None, elo: float | None) -> analysis_pb2.Strength:
+    """Make the message of a strength.
+
+    Raises
+    ------
+    ValueError
+        If it is given on both scales.
+    """
+    if level is not None and elo is not None:
+        raise ValueError("give a level or an elo, not both")
+    return analysis_pb2.Strength(level=level, elo=elo)

@@ -21,6 +21,7 @@ from aleator.service.play import Play
 from aleator.service.question import Question, read_question
 from aleator.service.settings import Settings
 from aleator.service.telemetry.calls import note_game, note_search
+from aleator.service.telemetry.searches import SearchWatch
 from aleator.v1 import opponent_service_pb2, opponent_service_pb2_grpc, play_pb2
 
 MARGIN = 0.010
@@ -44,13 +45,18 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
         Searches.
     admission : Admission
         Decides which searches run, and when.
+    searches : SearchWatch
+        Follows them.
     settings : Settings
         The times and the number of threads of a search.
     """
 
-    def __init__(self, engine: Engine, admission: Admission, settings: Settings) -> None:
+    def __init__(
+        self, engine: Engine, admission: Admission, searches: SearchWatch, settings: Settings
+    ) -> None:
         self._engine = engine
         self._admission = admission
+        self._searches = searches
         self._settings = settings
         self._exchanges: set[Exchange[Any, Any]] = set()
 
@@ -169,7 +175,9 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
         if question.is_forced:
             analysis = job(question.limits, StopFlag())
         else:
-            analysis = await self._admission.run(job, question.limits, until, question.kind)
+            limits = question.limits
+            with self._searches.follow(job, question.position.game, limits.threads) as followed:
+                analysis = await self._admission.run(followed, limits, until, question.kind)
         note_search(analysis.statistics)
         return analysis
 

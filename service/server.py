@@ -5,7 +5,8 @@ import gc
 import logging
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 
 import grpc
 from google.protobuf import descriptor_pool
@@ -14,6 +15,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from aleator.search import Engine
+from aleator.search.games import game_ids
 from aleator.service.admission import Admission
 from aleator.service.game_servicer import GameServicer
 from aleator.service.interceptor import Guard
@@ -22,6 +24,8 @@ from aleator.service.reflection import pool_with_json_names
 from aleator.service.settings import Settings
 from aleator.service.telemetry.calls import CallWatch
 from aleator.service.telemetry.logs import CallLog, Log
+from aleator.service.telemetry.metrics import Metrics, serve_metrics
+from aleator.service.telemetry.searches import SearchWatch
 from aleator.v1 import (
     game_service_pb2,
     game_service_pb2_grpc,
@@ -72,7 +76,10 @@ class Server:
         self._admission = Admission(settings.workers, settings.queue)
         self._guard = Guard(REQUEST_LIMIT)
         services = (*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
-        watch = CallWatch(_methods_of(services), (CallLog(),))
+        methods = _methods_of(services)
+        searches = SearchWatch()
+        self.metrics = Metrics(settings, methods, game_ids(), searches)
+        watch = CallWatch(methods, (CallLog(), self.metrics))
         self._server = grpc.aio.server(
             interceptors=(watch, self._guard),
             options=(
@@ -83,7 +90,7 @@ class Server:
         )
         game_service_pb2_grpc.add_GameServiceServicer_to_server(GameServicer(), self._server)
         engine = Engine(memory=settings.memory)
-        self._opponent = OpponentServicer(engine, self._admission, settings)
+        self._opponent = OpponentServicer(engine, self._admission, searches, settings)
         opponent_service_pb2_grpc.add_OpponentServiceServicer_to_server(
             self._opponent, self._server
         )
@@ -125,18 +132,29 @@ def run(settings: Settings, handlers: Sequence[grpc.GenericRpcHandler] = ()) -> 
     """
     log = Log(settings.log_format, settings.log_level, sys.stderr)
     try:
-        run_loop(_serve(settings, handlers))
+        run_loop(_serve(settings, handlers, log))
     finally:
         log.close()
 
 
-async def _serve(settings: Settings, handlers: Sequence[grpc.GenericRpcHandler]) -> None:
+async def _serve(settings: Settings, handlers: Sequence[grpc.GenericRpcHandler], log: Log) -> None:
     try:
         server = Server(settings, handlers)
     except RuntimeError:  # gRPC's words tell no more
-        raise SystemExit(
-            f"cannot listen on {settings.listen}: it is taken, or no address of this machine"
-        ) from None
+        raise _cannot_listen(settings.listen) from None
+    server.metrics.count_dropped_lines(lambda: log.dropped)
+    addresses = {"address": server.address}
+    with ExitStack() as stack:
+        if settings.metrics_listen is not None:
+            serving = serve_metrics(server.metrics, settings.metrics_listen)
+            try:
+                addresses["metrics"] = stack.enter_context(serving)
+            except OSError:
+                raise _cannot_listen(settings.metrics_listen) from None
+        await _serve_until_told_to_stop(server, addresses)
+
+
+async def _serve_until_told_to_stop(server: Server, addresses: Mapping[str, str]) -> None:
     loop = asyncio.get_running_loop()
     told_to_stop = asyncio.Event()
     signals = (signal.SIGTERM, signal.SIGINT)
@@ -148,13 +166,17 @@ async def _serve(settings: Settings, handlers: Sequence[grpc.GenericRpcHandler])
     gc.freeze()
     sys.stdout.write(f"aleator listens on {server.address}\n")
     sys.stdout.flush()
-    _LOGGER.info("serving", extra={"address": server.address})
+    _LOGGER.info("serving", extra=addresses)
     await told_to_stop.wait()
     _LOGGER.info("stopping")
     for number in signals:
         loop.remove_signal_handler(number)
     await server.stop()
     _LOGGER.info("stopped")
+
+
+def _cannot_listen(address: str) -> SystemExit:
+    return SystemExit(f"cannot listen on {address}: it is taken, or no address of this machine")
 
 
 def _methods_of(services: Iterable[str]) -> list[str]:

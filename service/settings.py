@@ -94,6 +94,8 @@ class Settings(BaseSettings):
     """How lines of the log look: `json`, `text`, or `auto`: text on a terminal, else JSON."""
     log_level: LogLevel = "info"
     """The least that is logged; `debug` adds calls of health checks and reflection."""
+    metrics_listen: Address | None = None
+    """Where to serve metrics for Prometheus over HTTP, HOST:PORT; by default nowhere."""
 
     @classmethod
     def settings_customise_sources(

@@ -24,6 +24,7 @@ from aleator.v1.opponent_service_pb2 import (
     SuggestMoveRequest,
 )
 from tests.service.process import ServerProcess
+from tests.service.telemetry.observed import ObservedServer
 
 ROYGBIV = Position.create("roygbiv", seed=5)
 RIVIERA = Position.create("riviera", seed=5)
@@ -31,23 +32,9 @@ SECRET = "a-secret-token"
 SUGGEST = "aleator.v1.OpponentService/SuggestMove"
 
 
-class Logged(ServerProcess):
-    """A server whose log goes to a file."""
-
-    def __init__(self, path: Path, **settings: Any) -> None:
-        self.path = path
-        with path.open("w") as log:
-            super().__init__(json.dumps({"listen": "127.0.0.1:0"} | settings), stderr=log)
-
-    def lines(self) -> list[dict[str, Any]]:
-        """What was logged, once the server has ended."""
-        self.stop()
-        return [json.loads(line) for line in self.path.read_text().splitlines()]
-
-
 @pytest.fixture
-def logged(tmp_path: Path) -> Iterator[Logged]:
-    with Logged(tmp_path / "log") as server:
+def logged(tmp_path: Path) -> Iterator[ObservedServer]:
+    with ObservedServer(tmp_path / "log") as server:
         yield server
 
 
@@ -59,7 +46,7 @@ def state(position: Position) -> dict[str, str]:
     return {"notation": position.notation}
 
 
-def test_a_line_for_each_call_tells_what_it_was_about(logged: Logged) -> None:
+def test_a_line_for_each_call_tells_what_it_was_about(logged: ObservedServer) -> None:
     limits = {"simulations": 300}
     suggest = SuggestMoveRequest(state=state(ROYGBIV), limits=limits)
     analyze = AnalyzePositionRequest(state=state(RIVIERA), seat=1, limits=limits)
@@ -118,7 +105,7 @@ def test_a_line_for_each_call_tells_what_it_was_about(logged: Logged) -> None:
 def test_nothing_of_a_request_is_logged(tmp_path: Path) -> None:
     """At the lowest level, with good requests and bad ones, of hidden hands and with keys."""
     hidden = RIVIERA.notation
-    with Logged(tmp_path / "log", log_level="debug") as server:
+    with ObservedServer(tmp_path / "log", log_level="debug") as server:
         metadata = (("authorization", f"Bearer {SECRET}"), ("x-api-key", SECRET))
         requests = [
             SuggestMoveRequest(state={"notation": hidden}, seat=0, limits={"simulations": 100}),

@@ -1,0 +1,195 @@
+"""Metrics for Prometheus, on a port of their own.
+
+All names and labels are made in `Metrics`; docs/operations.md lists them, and a test compares the
+two. Labels take few values: a method that is not served counts as `unknown`, and codes, reasons and
+games are the service's own. So however many clients there are, there are no more series.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from importlib.metadata import version
+
+import grpc
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    GCCollector,
+    Histogram,
+    Metric,
+    ProcessCollector,
+    disable_created_metrics,
+    start_http_server,
+)
+from prometheus_client.metrics_core import CounterMetricFamily
+from prometheus_client.registry import Collector
+
+from aleator.search import Statistics, StopReason
+from aleator.service.settings import Settings
+from aleator.service.telemetry.calls import UNKNOWN_METHOD, Call
+from aleator.service.telemetry.searches import SearchWatch
+
+_CALL_BUCKETS = (
+    *(0.001, 0.0025, 0.005, 0.01, 0.015, 0.025, 0.05),
+    *(0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0),
+)
+"""Seconds; 15 ms is what ListMoves and health checks are held to."""
+_WAIT_BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+_TREE_BUCKETS = tuple(4.0**exponent * 2**10 for exponent in range(1, 11))
+"""Bytes, 4 KiB to 1 GiB."""
+
+
+class Metrics:
+    """Counts what a server does.
+
+    Parameters
+    ----------
+    settings : Settings
+        What the operator has set.
+    methods : iterable of str
+        The methods served, as `package.Service/Method`. Their series, and those of the games, are
+        there from the start, so that the first call counts as a rise.
+    games : iterable of str
+        The games.
+    searches : SearchWatch
+        The searches.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        methods: Iterable[str],
+        games: Iterable[str],
+        searches: SearchWatch,
+    ) -> None:
+        disable_created_metrics()  # a series more for each, which tells when it began
+        self.registry = registry = CollectorRegistry()
+        counter = partial(Counter, registry=registry)
+        gauge = partial(Gauge, registry=registry)
+        histogram = partial(Histogram, registry=registry)
+        ProcessCollector(registry=registry)
+        GCCollector(registry=registry)
+        build = gauge("aleator_build_info", "Always 1; the version is a label.", ["version"])
+        build.labels(version("aleator")).set(1)
+
+        self._calls = counter(
+            "aleator_calls", "Calls that have ended, by status code.", ["method", "code"]
+        )
+        self._calls_running = gauge("aleator_calls_running", "Calls under way.", ["method"])
+        self._call_seconds = histogram(
+            "aleator_call_duration_seconds",
+            "Time from the arrival of a call to its end.",
+            ["method"],
+            buckets=_CALL_BUCKETS,
+        )
+        self._refusals = counter(
+            "aleator_refusals", "Calls refused, by the reason that the client was told.", ["reason"]
+        )
+
+        gauge("aleator_searches_waiting", "Searches in the queue.").set_function(
+            lambda: searches.waiting
+        )
+        gauge("aleator_searches_running", "Searches under way.").set_function(
+            lambda: searches.running
+        )
+        gauge("aleator_search_threads_busy", "Threads that search.").set_function(
+            lambda: searches.threads
+        )
+        gauge("aleator_search_threads", "Threads that may search at once.").set(settings.workers)
+        gauge("aleator_queue_places", "Searches that may wait.").set(settings.queue)
+        self._waits = histogram(
+            "aleator_search_wait_seconds",
+            "Time that searches waited in the queue before they started.",
+            buckets=_WAIT_BUCKETS,
+        )
+        self._search_seconds = histogram(
+            "aleator_search_duration_seconds",
+            "Time that searches took once they had started.",
+            ["game"],
+            buckets=_CALL_BUCKETS,
+        )
+        self._searches = counter(
+            "aleator_searches",
+            "Searches that have ended, by what ended them.",
+            ["game", "stop_reason"],
+        )
+        self._simulations = counter("aleator_simulations", "Simulated games.", ["game"])
+        self._tree_bytes = histogram(
+            "aleator_search_tree_bytes",
+            "Memory of the trees of a search at its end.",
+            buckets=_TREE_BUCKETS,
+        )
+
+        for method in (*methods, UNKNOWN_METHOD):
+            self._calls_running.labels(method)
+            self._call_seconds.labels(method)
+            self._calls.labels(method, grpc.StatusCode.OK.name)
+        for game in games:
+            self._search_seconds.labels(game)
+            self._simulations.labels(game)
+            for reason in StopReason:
+                self._searches.labels(game, reason.value)
+        searches.add(self)
+
+    def call_started(self, call: Call) -> None:
+        """Count a call that begins."""
+        self._calls_running.labels(call.method).inc()
+
+    def call_ended(self, call: Call) -> None:
+        """Count a call that ends."""
+        self._calls_running.labels(call.method).dec()
+        self._calls.labels(call.method, call.code.name).inc()
+        self._call_seconds.labels(call.method).observe(call.seconds)
+        if call.reason:
+            self._refusals.labels(call.reason).inc()
+
+    def search_waited(self, seconds: float) -> None:
+        """Count a search that starts."""
+        self._waits.observe(seconds)
+
+    def search_ended(self, game: str, statistics: Statistics) -> None:
+        """Count a search that ends."""
+        assert statistics.stop_reason is not None
+        self._searches.labels(game, statistics.stop_reason.value).inc()
+        self._simulations.labels(game).inc(statistics.simulations)
+        self._search_seconds.labels(game).observe(statistics.elapsed)
+        self._tree_bytes.observe(statistics.memory)
+
+    def count_dropped_lines(self, dropped: Callable[[], int]) -> None:
+        """Count also what the log could not write."""
+        self.registry.register(_DroppedLines(dropped))
+
+
+class _DroppedLines(Collector):
+    """A counter that is kept elsewhere."""
+
+    def __init__(self, dropped: Callable[[], int]) -> None:
+        self._dropped = dropped
+
+    def collect(self) -> Iterator[Metric]:
+        """Read it."""
+        yield CounterMetricFamily(
+            "aleator_log_lines_dropped",
+            "Lines of the log that could not be written.",
+            value=self._dropped(),
+        )
+
+
+@contextmanager
+def serve_metrics(metrics: Metrics, address: str) -> Iterator[str]:
+    """Serve metrics over HTTP, on threads of their own; give the address with the port taken.
+
+    Raises
+    ------
+    OSError
+        If the address cannot be listened on.
+    """
+    host, _, port = address.rpartition(":")
+    server, thread = start_http_server(int(port), host.strip("[]"), metrics.registry)
+    try:
+        yield f"{host}:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

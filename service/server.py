@@ -6,11 +6,12 @@ import logging
 import signal
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 
 import grpc
 from google.protobuf import descriptor_pool
 from google.rpc import error_details_pb2
+from grpc_channelz.v1 import channelz, channelz_pb2
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
@@ -22,7 +23,7 @@ from aleator.service.interceptor import Guard
 from aleator.service.opponent_servicer import OpponentServicer
 from aleator.service.reflection import pool_with_json_names
 from aleator.service.settings import Settings
-from aleator.service.telemetry.calls import CallWatch
+from aleator.service.telemetry.calls import CallObserver, CallWatch
 from aleator.service.telemetry.logs import CallLog, Log
 from aleator.service.telemetry.metrics import Metrics, serve_metrics
 from aleator.service.telemetry.searches import SearchWatch
@@ -48,6 +49,8 @@ calls, so that those already on their way are answered."""
 ANSWER_TIME = 0.2
 """Seconds before the end of the grace at which searches must answer with what they have."""
 
+CHANNELZ = channelz_pb2.DESCRIPTOR.services_by_name["Channelz"].full_name
+
 _LOGGER = logging.getLogger("aleator")
 _SERVICES = (
     game_service_pb2.DESCRIPTOR.services_by_name["GameService"].full_name,
@@ -64,6 +67,8 @@ class Server:
         What the operator has set.
     handlers : sequence of grpc.GenericRpcHandler
         Further methods to serve.
+    observers : sequence of CallObserver
+        Who is told of calls, beside the log and the metrics.
 
     Raises
     ------
@@ -71,21 +76,29 @@ class Server:
         If the address cannot be listened on.
     """
 
-    def __init__(self, settings: Settings, handlers: Sequence[grpc.GenericRpcHandler] = ()) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        handlers: Sequence[grpc.GenericRpcHandler] = (),
+        observers: Sequence[CallObserver] = (),
+    ) -> None:
         self._grace = settings.grace
         self._admission = Admission(settings.workers, settings.queue)
         self._guard = Guard(REQUEST_LIMIT)
-        services = (*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME)
+        services = [*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME]
+        if settings.channelz:
+            services.append(CHANNELZ)
         methods = _methods_of(services)
         searches = SearchWatch()
         self.metrics = Metrics(settings, methods, game_ids(), searches)
-        watch = CallWatch(methods, (CallLog(), self.metrics))
+        watch = CallWatch(methods, (CallLog(), self.metrics, *observers))
         self._server = grpc.aio.server(
             interceptors=(watch, self._guard),
             options=(
                 ("grpc.max_receive_message_length", TRANSPORT_LIMIT),
                 # Otherwise a second server on the same port would take half of the calls.
                 ("grpc.so_reuseport", 0),
+                ("grpc.enable_channelz", int(settings.channelz)),
             ),
         )
         game_service_pb2_grpc.add_GameServiceServicer_to_server(GameServicer(), self._server)
@@ -96,6 +109,8 @@ class Server:
         )
         self._health = health.aio.HealthServicer()
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
+        if settings.channelz:
+            channelz.add_channelz_servicer(self._server)
         details = error_details_pb2.ErrorInfo.DESCRIPTOR.full_name
         reflection.enable_server_reflection(
             services, self._server, pool_with_json_names([*services, details])
@@ -138,13 +153,16 @@ def run(settings: Settings, handlers: Sequence[grpc.GenericRpcHandler] = ()) -> 
 
 
 async def _serve(settings: Settings, handlers: Sequence[grpc.GenericRpcHandler], log: Log) -> None:
-    try:
-        server = Server(settings, handlers)
-    except RuntimeError:  # gRPC's words tell no more
-        raise _cannot_listen(settings.listen) from None
-    server.metrics.count_dropped_lines(lambda: log.dropped)
-    addresses = {"address": server.address}
     with ExitStack() as stack:
+        observers: list[CallObserver] = []
+        if settings.traces_endpoint is not None:
+            observers.append(stack.enter_context(_export_traces(settings.traces_endpoint)))
+        try:
+            server = Server(settings, handlers, observers)
+        except RuntimeError:  # gRPC's words tell no more
+            raise _cannot_listen(settings.listen) from None
+        server.metrics.count_dropped_lines(lambda: log.dropped)
+        addresses = {"address": server.address}
         if settings.metrics_listen is not None:
             serving = serve_metrics(server.metrics, settings.metrics_listen)
             try:
@@ -173,6 +191,17 @@ async def _serve_until_told_to_stop(server: Server, addresses: Mapping[str, str]
         loop.remove_signal_handler(number)
     await server.stop()
     _LOGGER.info("stopped")
+
+
+def _export_traces(endpoint: str) -> AbstractContextManager[CallObserver]:
+    try:
+        # Only an installation with the extra has what it imports.
+        from aleator.service.telemetry.traces import export_traces  # noqa: PLC0415
+    except ImportError as error:
+        raise SystemExit(
+            f"traces_endpoint: needs pip install 'aleator[traces]' ({error})"
+        ) from None
+    return export_traces(endpoint)
 
 
 def _cannot_listen(address: str) -> SystemExit:

@@ -18,6 +18,7 @@ from aleator.search.errors import InvalidInput, shorten
 from aleator.search.limits import parse_duration
 
 _ADDRESS = re.compile(r"\S+:(?P<port>[0-9]{1,5})")
+_ENDPOINT = re.compile(r"https?://[^\s/]+/?")
 _LAST_PORT = 65535
 _NUMBER = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?", re.IGNORECASE)
 _SIZE = TypeAdapter(ByteSize)
@@ -59,8 +60,18 @@ def _read_size(value: Any) -> Any:
         raise ValueError(f"must be bytes, or a size such as 256MiB, not {shorten(value)}") from None
 
 
+def _check_endpoint(endpoint: str) -> str:
+    if not _ENDPOINT.fullmatch(endpoint):
+        raise ValueError(
+            f"must be a URL such as http://localhost:4317, not {shorten(endpoint, 64)}"
+        )
+    return endpoint
+
+
 Address = Annotated[str, AfterValidator(_check_address)]
 """``HOST:PORT``."""
+Endpoint = Annotated[str, AfterValidator(_check_endpoint)]
+"""``http://HOST:PORT`` or ``https://HOST:PORT``."""
 Seconds = Annotated[float, BeforeValidator(_read_seconds), Field(gt=0, allow_inf_nan=False)]
 """A time: a number of seconds, or a text such as ``500ms``."""
 Bytes = Annotated[int, BeforeValidator(_read_size)]
@@ -96,6 +107,10 @@ class Settings(BaseSettings):
     """The least that is logged; `debug` adds calls of health checks and reflection."""
     metrics_listen: Address | None = None
     """Where to serve metrics for Prometheus over HTTP, HOST:PORT; by default nowhere."""
+    traces_endpoint: Endpoint | None = None
+    """Where to send OpenTelemetry traces by OTLP over gRPC, a URL; needs aleator[traces]."""
+    channelz: bool = False
+    """Whether to tell about connections by gRPC's channelz service."""
 
     @classmethod
     def settings_customise_sources(

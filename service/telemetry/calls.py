@@ -27,6 +27,7 @@ ID_LIMIT = 128
 """Characters of a client's own request id; another id is given in place of a longer one."""
 
 _ID_CHARACTERS = frozenset(printable) - frozenset(whitespace)
+_HOUSEKEEPING = ("grpc.health.", "grpc.reflection.", "grpc.channelz.")
 _CODES = {code.value[0]: code for code in grpc.StatusCode}
 _MIXED = "mixed"
 _current: ContextVar["Call | None"] = ContextVar("call", default=None)
@@ -74,6 +75,11 @@ class Call:
     simulations: int = 0
     stop_reason: str = ""
     seconds: float = 0.0
+
+    @property
+    def is_housekeeping(self) -> bool:
+        """Whether it asks for no work: probes come every few seconds."""
+        return self.method.startswith(_HOUSEKEEPING)
 
 
 class CallObserver(Protocol):

@@ -29,8 +29,6 @@ CLOSING_TIME = 2.0
 """Seconds that the lines that wait have to be written when the server ends."""
 
 _LOGGER = logging.getLogger("aleator")
-_QUIET_SERVICES = ("grpc.health.", "grpc.reflection.", "grpc.channelz.")
-"""The services whose calls are only logged if they fail: probes come every few seconds."""
 _OUR_FAULTS = frozenset({StatusCode.INTERNAL, StatusCode.UNKNOWN, StatusCode.DATA_LOSS})
 
 
@@ -102,7 +100,7 @@ class CallLog:
         """Write the line."""
         if call.code in _OUR_FAULTS:
             level = logging.ERROR
-        elif call.code is StatusCode.OK and call.method.startswith(_QUIET_SERVICES):
+        elif call.is_housekeeping and call.code is StatusCode.OK:
             level = logging.DEBUG
         else:
             level = logging.INFO

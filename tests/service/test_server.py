@@ -8,6 +8,7 @@ import time
 
 import grpc
 import pytest
+from grpc_channelz.v1 import channelz_pb2, channelz_pb2_grpc
 from grpc_health.v1.health_pb2 import HealthCheckRequest, HealthCheckResponse
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
@@ -132,3 +133,18 @@ async def test_a_fault_of_the_server_tells_nothing(
     assert b"INTERNAL_ERROR" in metadata["grpc-status-details-bin"]
     assert "secret" not in str(failed.value)
     assert "a secret" in caplog.text
+
+
+def test_channelz_tells_about_connections_if_asked_for(server: ServerProcess) -> None:
+    request = channelz_pb2.GetServersRequest()
+    with pytest.raises(grpc.RpcError) as off:
+        channelz_pb2_grpc.ChannelzStub(server.channel).GetServers(request)
+    assert off.value.code() is grpc.StatusCode.UNIMPLEMENTED
+    with ServerProcess('{"listen": "127.0.0.1:0", "channelz": true}') as told:
+        stub = channelz_pb2_grpc.ChannelzStub(told.channel)
+        (known,) = stub.GetServers(request).server
+        assert known.data.calls_started >= 1
+        (socket,) = stub.GetServerSockets(
+            channelz_pb2.GetServerSocketsRequest(server_id=known.ref.server_id)
+        ).socket_ref
+        assert "127.0.0.1" in socket.name

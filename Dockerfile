@@ -14,6 +14,6 @@ ENV PATH=/opt/aleator/bin:$PATH
 USER 10001:10001
 EXPOSE 50051
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10s \
-    CMD ["python", "-m", "aleator.service.healthcheck"]
+    CMD ["aleator", "health"]
 ENTRYPOINT ["aleator"]
 CMD ["serve", "--listen", "0.0.0.0:50051"]

@@ -1,5 +1,5 @@
 """`python -m aleator.service.cli` is the command `aleator`."""
 
-from aleator.service.cli.app import main
+from aleator.service.cli import main
 
 main()

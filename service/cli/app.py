@@ -37,7 +37,7 @@ from aleator.search.limits import parse_duration
 from aleator.search.position import pick_seed
 from aleator.search.record import read_games
 from aleator.search.review import MoveReview, review_game, sum_up
-from aleator.service import convert
+from aleator.service import convert, healthcheck
 from aleator.service.cli.flags import with_settings
 from aleator.service.cli.play import Opponent, PersonLeft, Play
 from aleator.service.cli.plot import check_plot, match_plot, review_plot
@@ -182,6 +182,18 @@ def config(configuration: Configuration) -> None:
     the file that --config or ALEATOR_CONFIG names.
     """
     typer.echo(configuration.toml(), nl=False)
+
+
+@app.command(
+    context_settings={
+        "allow_extra_args": True,
+        "ignore_unknown_options": True,
+        "help_option_names": [],
+    }
+)
+def health(context: typer.Context) -> None:
+    """Ask a server whether it serves, for probes; `aleator health --help` tells how."""
+    raise typer.Exit(healthcheck.main(context.args))
 
 
 @app.command()

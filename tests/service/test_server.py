@@ -3,7 +3,6 @@
 import re
 import signal
 import subprocess
-import sys
 import time
 
 import grpc
@@ -33,12 +32,6 @@ def test_health_and_reflection_know_the_services(server: ServerProcess) -> None:
     request = reflection_pb2.ServerReflectionRequest(list_services="")
     (answer,) = stub.ServerReflectionInfo(iter([request]))
     assert set(SERVICES) < {service.name for service in answer.list_services_response.service}
-
-
-def test_the_health_check_of_containers(server: ServerProcess) -> None:
-    check = [sys.executable, "-m", "aleator.service.healthcheck"]
-    assert subprocess.run([*check, server.address], check=False).returncode == 0
-    assert subprocess.run([*check, "127.0.0.1:1"], check=False).returncode == 1
 
 
 def test_it_stops_on_sigterm_with_the_calls_under_way_answered() -> None:

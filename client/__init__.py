@@ -29,8 +29,8 @@ from aleator.client.errors import (
     Unavailable,
     Violation,
 )
-from aleator.client.sync import Client, Stream, connect
-from aleator.client.values import Move, Search, State, Time
+from aleator.client.sync import Client, Play, Stream, connect
+from aleator.client.values import Effort, Move, Search, State, Time
 
 __all__ = [
     "BatchAnswer",
@@ -38,11 +38,13 @@ __all__ = [
     "Cancelled",
     "Client",
     "DeadlineExceeded",
+    "Effort",
     "FailedPrecondition",
     "InvalidArgument",
     "Move",
     "NotFound",
     "PermissionDenied",
+    "Play",
     "ResourceExhausted",
     "Search",
     "Settings",

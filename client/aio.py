@@ -6,14 +6,19 @@
 It has the same methods, with answers to await.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine
+from itertools import count
+from math import inf
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack
 
 import grpc
 
-from aleator.client import calls
+from aleator.client import calls, play
 from aleator.client.connection import ADDRESS, Connection, Settings
-from aleator.client.errors import translated
+from aleator.client.errors import CallError, closed, translated
+from aleator.client.values import Time
+from aleator.v1 import play_pb2
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -39,6 +44,11 @@ class Stream(AsyncIterator[T]):
         except StopAsyncIteration:
             self._call.check_end()
             raise
+        except asyncio.CancelledError:  # gRPC raises it for calls that are cancelled, too
+            task = asyncio.current_task()
+            if not self._running.cancelled() or (task is not None and task.cancelling()):
+                raise
+            raise closed() from None
 
     async def __aenter__(self) -> Self:
         return self
@@ -76,6 +86,76 @@ def _stream(
     return calls.as_method(method, make)
 
 
+def _told(
+    make: Callable[P, play_pb2.PlayRequest],
+) -> "Callable[Concatenate[Play, P], Coroutine[Any, Any, play_pb2.PlayResponse]]":
+    """Make the method that tells a bot something and waits for its answer."""
+
+    async def method(self: "Play", /, *args: P.args, **kwargs: P.kwargs) -> play_pb2.PlayResponse:
+        return await self._ask(make(*args, **kwargs))
+
+    return calls.as_method(method, make, play_pb2.PlayResponse)
+
+
+class Play:
+    """Bots that keep their seats, in any number of games; `Client.play` opens it.
+
+    Several tasks may use it at once, each for games of its own. A server that is busy is asked
+    again. After an error of class `Unavailable` open another one, and start each game again from
+    its position then.
+    """
+
+    def __init__(self, client: "Client", timeout: Time) -> None:
+        self._requests: asyncio.Queue[play_pb2.PlayRequest | None] = asyncio.Queue()
+        self._exchange = play.Exchange()
+        call = play.play(_until_none(self._requests), timeout)
+        self._answers = Stream(call, client._start(call))  # noqa: SLF001 - they belong together
+        self._reader = asyncio.create_task(self._read())
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """End the call, with searches that still run; all bots leave their seats."""
+        self._requests.put_nowait(None)
+        if self._exchange.is_idle:  # then the server ends the call at once
+            await asyncio.wait({self._reader}, timeout=play.GRACE)
+        self._answers.close()
+        await asyncio.wait({self._reader})
+
+    start = _told(play.start)
+    update = _told(play.update)
+    end = _told(play.end)
+
+    async def _ask(self, request: play_pb2.PlayRequest) -> play_pb2.PlayResponse:
+        for tried in count(1):
+            future = asyncio.get_running_loop().create_future()
+            self._exchange.send(request, self._requests, future)
+            response: play_pb2.PlayResponse = await future
+            pause = play.pause_before_another_try(response, tried)
+            if pause is None:
+                return response
+            await asyncio.sleep(pause.total_seconds())
+        raise AssertionError
+
+    async def _read(self) -> None:
+        error = None
+        try:
+            async for response in self._answers:
+                self._exchange.receive(response)
+        except CallError as caught:
+            error = caught
+        self._exchange.end(error)
+
+
+async def _until_none(queue: "asyncio.Queue[T | None]") -> AsyncIterator[T]:
+    while (item := await queue.get()) is not None:
+        yield item
+
+
 class Client:
     """A client of a server, for the event loop that it was made on.
 
@@ -102,6 +182,10 @@ class Client:
     async def close(self) -> None:
         """Close the connection, with the calls that still run."""
         await self._channel.close()
+
+    def play(self, *, timeout: Time = inf) -> Play:
+        """Let bots take seats in games; without a timeout the call takes as long as they do."""
+        return Play(self, timeout)
 
     def _start(self, call: calls.Call[Any]) -> Any:
         return call.start(self._stubs, self._connection)

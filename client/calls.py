@@ -346,17 +346,19 @@ def _batch_answer(answer: opponent_service_pb2.AnalyzeBatchResponse) -> BatchAns
     )
 
 
-def as_method(made: Method, make: Callable[..., Call[Any]]) -> Method:
-    """Let a method that makes a call and carries it out look like the function that makes it."""
+def as_method(method: Method, make: Callable[..., Any], returned: Any = None) -> Method:
+    """Let a method look like the function that makes what it sends.
+
+    What it returns is, if nothing else is said, the result of the call that the function makes.
+    """
     own = signature(make)
-    returned = get_args(own.return_annotation)
-    made.__name__ = made.__qualname__ = make.__name__
-    made.__doc__ = make.__doc__
-    made.__signature__ = own.replace(  # type: ignore[attr-defined]
+    method.__name__ = method.__qualname__ = make.__name__
+    method.__doc__ = make.__doc__
+    method.__signature__ = own.replace(  # type: ignore[attr-defined]
         parameters=[Parameter("self", Parameter.POSITIONAL_ONLY), *own.parameters.values()],
-        return_annotation=returned[0],
+        return_annotation=returned or get_args(own.return_annotation)[0],
     )
-    return made
+    return method
 
 
 def _all(answer: T) -> T:

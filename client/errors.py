@@ -127,6 +127,8 @@ _CLASSES: dict[grpc.StatusCode, type[CallError]] = {
     grpc.StatusCode.UNAVAILABLE: Unavailable,
     grpc.StatusCode.CANCELLED: Cancelled,
 }
+_BROKEN_WRITE = "Internal error from Core"
+"""What grpc.aio says, as INTERNAL, where a stream's connection broke while it was written to."""
 _CODES = {code.value[0]: code for code in grpc.StatusCode}
 
 
@@ -134,6 +136,11 @@ def error_of_status(status: status_pb2.Status) -> CallError:
     """Turn a status with details, such as an item of a batch is answered with, into an error."""
     code = _CODES.get(status.code, grpc.StatusCode.UNKNOWN)
     return _CLASSES.get(code, CallError)(code, status.message, status)
+
+
+def closed() -> Cancelled:
+    """Make the error of a stream that was closed on this side."""
+    return Cancelled(grpc.StatusCode.CANCELLED, "the stream was closed", status_pb2.Status())
 
 
 @contextmanager
@@ -152,5 +159,8 @@ def _error_of_call(call: Any) -> CallError:
     except ValueError:  # something between has changed the code or the message
         status = None
     if status is None:
-        status = status_pb2.Status(code=call.code().value[0], message=call.details() or "")
+        code, message = call.code(), call.details() or ""
+        if message == _BROKEN_WRITE:
+            code, message = grpc.StatusCode.UNAVAILABLE, "the connection broke"
+        status = status_pb2.Status(code=code.value[0], message=message)
     return error_of_status(status)

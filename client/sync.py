@@ -1,13 +1,21 @@
 """A client that waits for its answers."""
 
+import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from itertools import count
+from math import inf
+from queue import SimpleQueue
+from threading import Thread
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack
 
 import grpc
 
-from aleator.client import calls
+from aleator.client import calls, play
 from aleator.client.connection import ADDRESS, Connection, Settings
-from aleator.client.errors import translated
+from aleator.client.errors import CallError, translated
+from aleator.client.values import Time
+from aleator.v1 import play_pb2
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -85,6 +93,72 @@ def _stream(
     return calls.as_method(method, make)
 
 
+def _told(
+    make: Callable[P, play_pb2.PlayRequest],
+) -> "Callable[Concatenate[Play, P], play_pb2.PlayResponse]":
+    """Make the method that tells a bot something and waits for its answer."""
+
+    def method(self: "Play", /, *args: P.args, **kwargs: P.kwargs) -> play_pb2.PlayResponse:
+        return self._ask(make(*args, **kwargs))
+
+    return calls.as_method(method, make, play_pb2.PlayResponse)
+
+
+class Play:
+    """Bots that keep their seats, in any number of games; `Client.play` opens it.
+
+    Several threads may use it at once, each for games of its own. A server that is busy is asked
+    again. After an error of class `Unavailable` open another one, and start each game again from
+    its position then.
+    """
+
+    def __init__(self, client: "Client", timeout: Time) -> None:
+        self._requests: SimpleQueue[play_pb2.PlayRequest | None] = SimpleQueue()
+        self._exchange = play.Exchange()
+        call = play.play(iter(self._requests.get, None), timeout)
+        self._answers = Stream(call, client._start(call))  # noqa: SLF001 - they belong together
+        self._reader = Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the call, with searches that still run; all bots leave their seats."""
+        self._requests.put(None)
+        if self._exchange.is_idle:  # then the server ends the call at once
+            self._reader.join(play.GRACE)
+        self._answers.close()
+        self._reader.join()
+
+    start = _told(play.start)
+    update = _told(play.update)
+    end = _told(play.end)
+
+    def _ask(self, request: play_pb2.PlayRequest) -> play_pb2.PlayResponse:
+        for tried in count(1):
+            future: Future[play_pb2.PlayResponse] = Future()
+            self._exchange.send(request, self._requests, future)
+            response = future.result()
+            pause = play.pause_before_another_try(response, tried)
+            if pause is None:
+                return response
+            time.sleep(pause.total_seconds())
+        raise AssertionError
+
+    def _read(self) -> None:
+        error = None
+        try:
+            for response in self._answers:
+                self._exchange.receive(response)
+        except CallError as caught:
+            error = caught
+        self._exchange.end(error)
+
+
 class Client:
     """A client of a server; several threads may use it at once.
 
@@ -111,6 +185,10 @@ class Client:
     def close(self) -> None:
         """Close the connection, with the calls that still run."""
         self._channel.close()
+
+    def play(self, *, timeout: Time = inf) -> Play:
+        """Let bots take seats in games; without a timeout the call takes as long as they do."""
+        return Play(self, timeout)
 
     def _start(self, call: calls.Call[Any]) -> Any:
         return call.start(self._stubs, self._connection)

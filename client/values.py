@@ -17,8 +17,8 @@ Time: TypeAlias = float | timedelta
 """A time, in seconds if it is a number."""
 
 
-class Search(TypedDict, total=False):
-    """What may be said of a search; everything may be left out.
+class Effort(TypedDict, total=False):
+    """How much to search and how strongly to play; everything may be left out.
 
     Attributes
     ----------
@@ -34,8 +34,6 @@ class Search(TypedDict, total=False):
         The same on the game's Elo scale, where the server knows one.
     seed : int
         Makes the answer repeatable, if time does not end the search.
-    allowed_moves, avoided_moves : iterable of str or Move
-        Only these moves are considered, or all but these.
     max_candidates : int
         How many candidates to list at most; 0 lists all. 10 by default.
     """
@@ -46,9 +44,20 @@ class Search(TypedDict, total=False):
     level: int
     elo: float
     seed: int
+    max_candidates: int
+
+
+class Search(Effort, total=False):
+    """What may be said of one search: besides its `Effort`, which moves to look at.
+
+    Attributes
+    ----------
+    allowed_moves, avoided_moves : iterable of str or Move
+        Only these moves are considered, or all but these.
+    """
+
     allowed_moves: Iterable[Move]
     avoided_moves: Iterable[Move]
-    max_candidates: int
 
 
 def state_of(state: State) -> state_pb2.GameState:
@@ -82,20 +91,27 @@ def duration_of(time: Time) -> Duration:
 
 def search_of(state: State, seat: int | None, search: Search) -> dict[str, Any]:
     """Make the fields that the requests of all searches have."""
-    time = search.get("time")
     return {
         "state": state_of(state),
         "seat": seat,
-        "limits": analysis_pb2.Limits(
-            time=None if time is None else duration_of(time),
-            simulations=search.get("simulations"),
-            threads=search.get("threads"),
-        ),
-        "strength": strength_of(search.get("level"), search.get("elo")),
-        "seed": search.get("seed"),
         "allowed_moves": map(move_of, search.get("allowed_moves", ())),
         "avoided_moves": map(move_of, search.get("avoided_moves", ())),
-        "max_candidates": search.get("max_candidates"),
+        **effort_of(search),
+    }
+
+
+def effort_of(effort: Effort) -> dict[str, Any]:
+    """Make the fields that tell how much to search and how strongly to play."""
+    time = effort.get("time")
+    return {
+        "limits": analysis_pb2.Limits(
+            time=None if time is None else duration_of(time),
+            simulations=effort.get("simulations"),
+            threads=effort.get("threads"),
+        ),
+        "strength": strength_of(effort.get("level"), effort.get("elo")),
+        "seed": effort.get("seed"),
+        "max_candidates": effort.get("max_candidates"),
     }
 
 

@@ -37,7 +37,7 @@ from aleator.search.limits import parse_duration
 from aleator.search.position import pick_seed
 from aleator.search.record import read_games
 from aleator.search.review import MoveReview, review_game, sum_up
-from aleator.service import convert, healthcheck
+from aleator.service import convert
 from aleator.service.cli.flags import with_settings
 from aleator.service.cli.play import Opponent, PersonLeft, Play
 from aleator.service.cli.plot import check_plot, match_plot, review_plot
@@ -193,7 +193,10 @@ def config(configuration: Configuration) -> None:
 )
 def health(context: typer.Context) -> None:
     """Ask a server whether it serves, for probes; `aleator health --help` tells how."""
-    raise typer.Exit(healthcheck.main(context.args))
+    # It brings gRPC, which reads its settings from the environment when it is imported.
+    from aleator.service.healthcheck import main as check_health
+
+    raise typer.Exit(check_health(context.args))
 
 
 @app.command()

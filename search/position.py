@@ -378,7 +378,9 @@ class Position:
         seen = self.observe(seat)
         if not seen.hand_known(seat):
             raise HandHidden(seat)
-        code = None if answered is None else answered.code
+        # A seat that is still to decide the same has not made its move yet.
+        made = answered is not None and not seen.same_decision(before, seat)
+        code = answered.code if answered is not None and made else None
         wrong = self.codec.contradictions(before.state, seen.state, seat, code)
         if wrong:
             raise InvalidInput(wrong)

@@ -30,6 +30,7 @@ from aleator.search.games.generator_invariants import (
     sizes_of,
     violations,
 )
+from aleator.search.games.generator_progress import contradictions
 
 FIELDS = ("BOARD", "SEAT", "ROLLED", "ROLLS")
 SEAT_COUNTS = (2, 3, 4)
@@ -451,6 +452,16 @@ class GeneratorCodec(Codec):
     def hand_known(self, state: State, seat: int) -> bool:  # noqa: ARG002
         """Always: nothing is hidden."""
         return True
+
+    def contradictions(
+        self,
+        before: State,
+        after: State,
+        seat: int,  # noqa: ARG002
+        answered: int | None,
+    ) -> list[Violation]:
+        """Why one observation cannot have come of an earlier one."""
+        return contradictions(self.rules, before, after, answered)
 
     def _action_event(self, before: State, seat: int, move: int) -> GameEvent:
         who = self._seat_name(seat).capitalize()

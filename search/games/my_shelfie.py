@@ -45,6 +45,7 @@ from aleator.search.games.my_shelfie_invariants import (
     space_name,
     violations,
 )
+from aleator.search.games.my_shelfie_progress import contradictions
 
 FIELDS = ("SHEETS", "DICE", "REROLLS", "SEAT", "START")
 SEAT_COUNTS = (2, 3, 4)
@@ -421,6 +422,16 @@ class MyShelfieCodec(Codec):
     def hand_known(self, state: State, seat: int) -> bool:  # noqa: ARG002
         """Always: nothing is hidden."""
         return True
+
+    def contradictions(
+        self,
+        before: State,
+        after: State,
+        seat: int,  # noqa: ARG002
+        answered: int | None,
+    ) -> list[Violation]:
+        """Why one observation cannot have come of an earlier one."""
+        return contradictions(self.rules, before, after, answered)
 
     def _points(self, seat: int, before: State, after: State) -> int:
         """By how much the score of a seat has changed."""

@@ -52,6 +52,7 @@ from aleator.search.games.riviera_invariants import (
     stars_of,
     violations,
 )
+from aleator.search.games.riviera_progress import contradictions, remember, same_decision
 
 if TYPE_CHECKING:
     from aleator.ext.games.riviera import RivieraFields  # only the stub has it
@@ -755,6 +756,21 @@ class RivieraCodec(Codec):
         fields = self.rules.unpack(state)
         cards = fields["hands"][seat] | fields["played"][seat]
         return cards.bit_count() == self.rules.hand_size
+
+    def contradictions(
+        self, before: State, after: State, seat: int, answered: int | None
+    ) -> list[Violation]:
+        """Why one observation cannot have come of an earlier one."""
+        move = None if answered is None else self.write_move(answered)
+        return contradictions(self.rules, self._given, (before, after), seat, move)
+
+    def remember(self, before: State, after: State, seat: int) -> State:
+        """How cards changed hands, and the dice for which seats had no valid card."""
+        return remember(self.rules, before, after, seat)
+
+    def same_decision(self, before: State, after: State, seat: int) -> bool:  # noqa: ARG002
+        """Whether at most others have made their secret choices meanwhile."""
+        return same_decision(self.rules, before, after)
 
 
 def card_name(card: str) -> str:

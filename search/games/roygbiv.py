@@ -24,6 +24,7 @@ from aleator.search.games.base import (
     read_model,
 )
 from aleator.search.games.roygbiv_invariants import SIDE, VALUES, StateRecord, violations
+from aleator.search.games.roygbiv_progress import contradictions
 
 COLUMNS = "abcdefg"
 FIELDS = ("BOARD", "PLAYED", "HANDS", "SCORES", "SEAT")
@@ -254,6 +255,16 @@ class RoygbivCodec(Codec):
     def hand_known(self, state: State, seat: int) -> bool:
         """Whether the seat's own dice are given."""
         return not isinstance(self.rules.unpack(state)["hands"][seat], int)
+
+    def contradictions(
+        self,
+        before: State,
+        after: State,
+        seat: int,  # noqa: ARG002
+        answered: int | None,
+    ) -> list[Violation]:
+        """Why one observation cannot have come of an earlier one."""
+        return contradictions(self.rules, before, after, answered)
 
     def captures(self, state: State, seat: int, move: int) -> list[Record]:
         """The dice that a legal move would turn, with the values they show."""

@@ -38,7 +38,7 @@ def contradictions(
     starts = _after_move(rules, before, answered)
     if moves == 1:
         return _check_one(rules, starts, after, before, answered=answered is not None)
-    return _check_several(rules, starts, moves, after)
+    return _check_several(rules, starts, moves, after, before)
 
 
 def _changes(old: "GeneratorFields", new: "GeneratorFields", why: str) -> Iterator[Violation]:
@@ -91,26 +91,26 @@ def _check_one(
 
 
 def _check_several(
-    rules: Generator, starts: list[State], moves: int, after: State
+    rules: Generator, starts: list[State], moves: int, after: State, before: State
 ) -> list[Violation]:
     """Whether a position is so many moves further, the first of which has led to one of a few."""
     goal = rules.unpack(after)
     board = _board(goal)
 
-    def following(state: State, left: int) -> Iterator[State]:
-        if rules.finished(state):
-            return
-        for colour in range(COLOURS):
-            for made in _after_move(rules, rules.roll(state, colour)):
-                if left == 0:
-                    if _rolled(rules, made, goal["rolled"]) == after:
-                        yield made
-                else:
-                    differing = {node for node, *_ in _board(rules.unpack(made)) ^ board}
-                    if len(differing) <= NODES_A_MOVE * left:
-                        yield made
+    def following(state: State) -> Iterator[State]:
+        if state is before:
+            yield from starts
+        elif not rules.finished(state):
+            for colour in range(COLOURS):
+                yield from _after_move(rules, rules.roll(state, colour))
 
-    if any(can_lead(start, moves - 1, following) for start in starts):
+    def promising(state: State, left: int) -> bool:
+        if left == 0:
+            return _rolled(rules, state, goal["rolled"]) == after
+        differing = {node for node, *_ in _board(rules.unpack(state)) ^ board}
+        return len(differing) <= NODES_A_MOVE * left
+
+    if can_lead(before, moves, following, promising):
         return []
     return [Violation("seats", f"no {moves} legal moves lead to this from the position before")]
 

@@ -9,11 +9,16 @@ from typing import TypeVar
 
 Place = TypeVar("Place")
 
-EFFORT = 600
+EFFORT = 250
 """Positions looked at: a few milliseconds."""
 
 
-def can_lead(start: Place, moves: int, following: Callable[[Place, int], Iterable[Place]]) -> bool:
+def can_lead(
+    start: Place,
+    moves: int,
+    following: Callable[[Place], Iterable[Place]],
+    promising: Callable[[Place, int], bool],
+) -> bool:
     """Whether so many moves can lead to where a game is known to be.
 
     Parameters
@@ -23,17 +28,21 @@ def can_lead(start: Place, moves: int, following: Callable[[Place, int], Iterabl
     moves : int
         How many, at least 1.
     following : callable
-        Gives all places after one move, of which so many moves, the second parameter, can still
-        lead to the goal as far as can be seen; with none left, the goal itself or nothing.
+        Gives all places after one move.
+    promising : callable
+        Whether so many more moves, the second parameter, can lead on to the goal, as far as can be
+        seen; with none, whether it is reached.
     """
     effort = 0
 
     def leads(place: Place, left: int) -> bool:
         nonlocal effort
-        for after in following(place, left - 1):
+        for after in following(place):
             effort += 1
-            if left == 1 or effort > EFFORT or leads(after, left - 1):
+            if effort > EFFORT:
+                return True
+            if promising(after, left - 1) and (left == 1 or leads(after, left - 1)):
                 return True
         return False
 
-    return leads(start, moves)
+    return promising(start, moves) and leads(start, moves)

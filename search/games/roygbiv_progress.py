@@ -6,6 +6,7 @@ What dice were put where is tried out, as long as there are few. The hands tell 
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from aleator.ext.core.game import State
@@ -121,21 +122,19 @@ def _check_board(
         board = _play(rules, board, value, cell)
         plays -= 1
     if plays == 1:
-        (board,) = _plays(rules, board, goal)
+        (board,) = _plays(rules, goal, board)
     if plays <= 1:
         return list(_differences(board, goal))
 
-    def following(board: Board, left: int) -> Iterator[Board]:
-        for after in _plays(rules, board, goal):
-            if _may_become(after, goal) if left else not any(_differences(after, goal)):
-                yield after
+    def promising(board: Board, left: int) -> bool:
+        return _may_become(board, goal) if left else not any(_differences(board, goal))
 
-    if can_lead(board, plays, following):
+    if can_lead(board, plays, partial(_plays, rules, goal), promising):
         return []
     return [Violation("cells", f"no {plays} plays lead to this, with these scores and dice played")]
 
 
-def _plays(rules: Roygbiv, board: Board, goal: Board) -> Iterator[Board]:
+def _plays(rules: Roygbiv, goal: Board, board: Board) -> Iterator[Board]:
     """The board after each play of a die that is still to be played, on a cell to be filled."""
     values = [
         value

@@ -71,14 +71,6 @@ def test_what_is_said_of_a_search(connect, server):
     assert timed.statistics.stop_reason == analysis_pb2.STOP_REASON_TIME
 
 
-def test_the_deadline_grows_with_the_time_asked_for(connect, server):
-    client = connect(server.address, timeout=0.3)
-    analysis = client.call("suggest_move", OPENING, time=0.8)
-    assert analysis.statistics.elapsed.ToTimedelta() > timedelta(seconds=0.7)
-    cut = client.call("suggest_move", OPENING, time=0.8, timeout=timedelta(seconds=0.3))
-    assert cut.statistics.elapsed.ToTimedelta() < timedelta(seconds=0.3)
-
-
 def test_reports_until_the_final_one(connect, server):
     client = connect(server.address)
     *earlier, last = client.stream("analyze_position", OPENING, time=0.5, report_interval=0.1)
@@ -172,18 +164,24 @@ def test_what_makes_no_request(connect, server, arguments):
         client.call("apply_move", OPENING, "4@a1", seed=1, outcome=state_pb2.Outcome())
 
 
-def test_both_kinds_have_the_same_methods():
-    kinds = [aleator.client.Client, aleator.client.aio.Client]
-    methods = [
+@pytest.mark.parametrize("name", ["Client", "Play"])
+def test_both_kinds_have_the_same_methods(name):
+    waiting, asynchronous = (
         {
-            name: (inspect.signature(value), value.__doc__)
-            for name, value in vars(kind).items()
-            if not name.startswith("_") and name != "close"
+            method: (inspect.signature(value), value.__doc__)
+            for method, value in vars(kind).items()
+            if not method.startswith("_") and method != "play"
         }
-        for kind in kinds
-    ]
-    assert methods[0] == methods[1]
-    assert list(methods[0]["suggest_move"][0].parameters)[:2] == ["self", "state"]
+        for kind in (getattr(aleator.client, name), getattr(aleator.client.aio, name))
+    )
+    assert waiting == asynchronous
+    assert len(waiting) >= 4
+
+
+def test_methods_look_like_what_they_call():
+    signature = inspect.signature(aleator.client.Client.suggest_move)
+    assert list(signature.parameters)[:3] == ["self", "state", "seat"]
+    assert signature.return_annotation is analysis_pb2.Analysis
 
 
 def test_it_loads_without_the_engine():

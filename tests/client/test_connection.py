@@ -3,6 +3,7 @@
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from datetime import timedelta
 
 import grpc
 import pytest
@@ -23,6 +24,7 @@ class Scripted:
         self.refusals = []
         self.calls = []
         self.status = None
+        self.remaining = None
 
     def list_games(self, _, context):
         self._note(context)
@@ -34,12 +36,17 @@ class Scripted:
     def create_game(self, *_):
         time.sleep(1)
 
+    def suggest_move(self, _, context):
+        self._note(context)
+        return opponent_service_pb2.SuggestMoveResponse()
+
     def analyze_batch(self, _, context):
         self._note(context)
         yield opponent_service_pb2.AnalyzeBatchResponse(id="a")
 
     def _note(self, context):
         self.calls.append((time.monotonic(), dict(context.invocation_metadata())))
+        self.remaining = context.time_remaining()
         if self.refusals:
             code, trailers = self.refusals.pop(0)
             context.set_trailing_metadata(trailers)
@@ -62,7 +69,8 @@ class Scripted:
         return [
             grpc.method_handlers_generic_handler("aleator.v1.GameService", games),
             grpc.method_handlers_generic_handler(
-                "aleator.v1.OpponentService", {"AnalyzeBatch": batch}
+                "aleator.v1.OpponentService",
+                {"AnalyzeBatch": batch, "SuggestMove": unary(self.suggest_move)},
             ),
         ]
 
@@ -147,6 +155,20 @@ def test_a_server_that_does_not_answer(connect, scripted, timeouts):
     of_client, of_call = timeouts
     with pytest.raises(aleator.client.DeadlineExceeded):
         connect(scripted.address, **of_client).call("create_game", "x", **of_call)
+
+
+def test_deadlines(connect, scripted):
+    client = connect(scripted.address, timeout=timedelta(seconds=20))
+    client.call("list_games")
+    assert 10 < scripted.remaining <= 20
+    client.call("suggest_move", "", time=30)
+    assert 40 < scripted.remaining <= 50
+    client.call("suggest_move", "", time=30, timeout=5)
+    assert scripted.remaining <= 5
+    list(client.stream("analyze_batch", []))
+    assert scripted.remaining is None
+    list(client.stream("analyze_batch", [], timeout=5))
+    assert scripted.remaining <= 5
 
 
 def test_nobody_is_there(connect):

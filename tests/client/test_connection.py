@@ -166,7 +166,7 @@ def test_deadlines(connect, scripted):
     client.call("suggest_move", "", time=30, timeout=5)
     assert scripted.remaining <= 5
     list(client.stream("analyze_batch", []))
-    assert scripted.remaining is None
+    assert scripted.remaining > 1e6  # none, as gRPC says it
     list(client.stream("analyze_batch", [], timeout=5))
     assert scripted.remaining <= 5
 

@@ -115,6 +115,9 @@ class Metrics:
             ["game", "stop_reason"],
         )
         self._simulations = counter("aleator_simulations", "Simulated games.", ["game"])
+        gauge(
+            "aleator_search_tree_limit_bytes", "Memory that the trees of one search may take."
+        ).set(settings.memory)
         self._tree_bytes = histogram(
             "aleator_search_tree_bytes",
             "Memory of the trees of a search at its end.",

@@ -97,6 +97,7 @@ class EngineSettings(BaseModel):
     paired: bool | None = None
     mixed: bool | None = None
     foreseen: bool | None = None
+    averaged: bool | None = None
 
     @property
     def tuning(self) -> dict[str, float]:

@@ -45,7 +45,7 @@ from aleator.search.strength import Strength
 DEFAULT_TIME = 1.0  # seconds, of a search without limits
 DEFAULT_MEMORY = 256 * 2**20
 UNLIMITED = 2**63 - 1
-BYTES_A_SIMULATION = 1024  # more than a tree grows by; reserving less is quicker
+BYTES_A_SIMULATION = 4096  # more than a tree grows by; reserving less is quicker
 CONFIDENCE = 1.96  # standard errors of a two-sided 95% bound
 SOLVED_POSITIONS = 60_000  # the most to solve, a few milliseconds
 SOLVED_A_SIMULATION = 16  # and for each simulation that the search may make

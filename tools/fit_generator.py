@@ -1,191 +1,112 @@
-"""Fits Generator's evaluation to games of its one-ply play against itself.
+"""Fits Generator's network to games of its one-ply play against itself.
 
-The first games are played by the lead in rolls, as the reference players see it; then each round
-plays with the weights so far, and fits them to the positions of the latest rounds and how their
-games ended, by cross-entropy and Adam. Every game has the same weight, however long it was. A few
-moves are random, so that more than one way to play is seen.
+`python -m tools.fit_generator` writes `ext/games/generator.weights`; they take effect at once. The
+first games are played by the reference player `greedy`, the others by the network as it is, which
+learns after each of them (`ext/games/generator_training.pyx`). A few moves are random, so that more
+than one way to play is seen, and a game ends in a draw after 400 rolls. The networks for three and
+four seats begin as that for two, and learn from fewer games. The seed makes a run repeatable.
 
-`python -m tools.fit_generator` writes `ext/games/generator_weights.py`; they take effect at once.
-The seeds make a run repeatable, with one version of NumPy.
-
-The pull is by how much a seat's strength falls for each roll that it is away. It is set, and the
-network fitted without it: where all moves seem to win, it is what brings a seat closer to doing
-so. The strengths with the pull are too sure of themselves, so in the end one factor for them all is
-fitted to games without random moves. It changes no move of one-ply play between two, but without it
-a search clings to the first move that it looks at more deeply, where all look worse than they are.
+What is learned values a win the less the later it comes. In the end one factor for all strengths is
+fitted to how games without random moves end: it makes the shares as sure as they should be.
 """
 
 import argparse
-import textwrap
+import math
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from aleator.ext.games.generator import Generator
-from aleator.ext.games.generator_evaluation import set_weights
+from aleator.ext.games.generator_network import SHAPE, get_weights, set_weights
+from aleator.ext.games.generator_training import Trainer
 
-WEIGHTS = Path(__file__).parent.parent / "ext" / "games" / "generator_weights.py"
-HIDDEN = 24
-PULL = 0.1  # a roll, before the factor
-FACTORS = np.linspace(0.2, 1.2, 51)
-NOISE = 0.03  # random moves
-CHOSEN = 0.3  # positions looked at, of a game of usual length
-MOST_OF_A_GAME = 40
-KEPT_ROUNDS = 4
-BATCH = 512
-EPOCHS = 6
-RATE = 2e-3
+WEIGHTS = Path(__file__).parent.parent / "ext" / "games" / "generator.weights"
+FIRST_STACK = 47  # the rows before: the bias, and those of the numbers
+MAX_ROLLS = 400
+ROUND = 500  # games
+BY_LEAD = 2000
+RATE = 2e-3  # of learning, at first
+LATER_RATE = 5e-4  # where the network is that for two seats at first
+LAST = 0.02  # of the rate
+KEPT = 0.8
+DISCOUNT = 0.998
+NOISE = 0.02
+JUDGED = 400  # games for the factor
+FACTORS = np.linspace(0.6, 2, 71)
 
 Array = NDArray[np.float32]
-Weights = dict[str, Array]
 
 
-def initial(features: int, rng: np.random.Generator) -> Weights:
-    """Random weights, as small as usual."""
-
-    def draw(*shape: int) -> Array:
-        return (0.15 * rng.standard_normal(shape)).astype(np.float32)
-
-    return {
-        "bias": np.zeros(HIDDEN, np.float32),
-        "own": draw(features, HIDDEN),
-        "others": draw(features, HIDDEN),
-        "output": draw(HIDDEN),
-    }
+def initial(rng: np.random.Generator) -> Array:
+    """Random weights, as small as usual, smaller for stacks: there are many kinds of them."""
+    weights = np.zeros(SHAPE, np.float32)
+    weights[1:FIRST_STACK] = 0.15 * rng.standard_normal((FIRST_STACK - 1, SHAPE[1]))
+    weights[-1] = 0.15 * rng.standard_normal(SHAPE[1])
+    weights[FIRST_STACK:-1] = 0.03 * rng.standard_normal((SHAPE[0] - FIRST_STACK - 1, SHAPE[1]))
+    return weights
 
 
-def play(
-    rules: Generator, games: int, rng: np.random.Generator, *, learned: bool, noise: float = NOISE
-) -> tuple[Array, Array, Array]:
-    """Positions (by number, seat and feature), how far each seat is away, and its win share."""
-    positions = []
-    outcomes = []
-    for _ in range(games):
-        rows, shares = rules.play_itself(int(rng.integers(2**63)), noise, CHOSEN, learned)
-        if len(rows) > MOST_OF_A_GAME:
-            rows = [rows[i] for i in sorted(rng.choice(len(rows), MOST_OF_A_GAME, replace=False))]
-        positions += rows
-        outcomes += [shares] * len(rows)
-    found = np.array(positions, np.float32)
-    return found[..., :-1], found[..., -1], np.array(outcomes, np.float32)
+def best_factor(shares: Array, ends: Array) -> float:
+    """What to multiply the strengths with for the least cross-entropy."""
+    strengths = np.log(np.maximum(shares, 1e-9))
+
+    def loss(factor: float) -> float:
+        scaled = factor * strengths
+        scaled -= np.log(np.exp(scaled).sum(1, keepdims=True))
+        return float(-(ends * scaled).sum(1).mean())
+
+    return float(min(FACTORS, key=loss))
 
 
-def forward(weights: Weights, positions: Array) -> tuple[Array, Array]:
-    """Strengths without the pull, and the hidden units, as in the compiled `win_chances`."""
-    seen = positions @ weights["others"] / (positions.shape[1] - 1)
-    hidden = positions @ weights["own"] + seen.sum(1, keepdims=True) - seen + weights["bias"]
-    hidden = np.maximum(hidden, 0)
-    return hidden @ weights["output"], hidden
+def fit(players: int, games: int, seed: int, begin: Array | None) -> Array:
+    """Play and learn; the weights in the end."""
+    first = initial(np.random.default_rng(seed)) if begin is None else begin
+    set_weights(players, first.astype(np.float32))
+    rules = Generator(players=players, max_rolls=MAX_ROLLS)
+    trainer = Trainer(rules, seed)
+    for done in range(0, games, ROUND):
+        falling = (1 + math.cos(math.pi * done / games)) / 2
+        rolls, drawn, error = trainer.learn(
+            ROUND,
+            (RATE if begin is None else LATER_RATE) * (LAST + (1 - LAST) * falling),
+            KEPT,
+            DISCOUNT,
+            NOISE,
+            begin is None and done < BY_LEAD,
+        )
+        print(
+            f"{players} seats, game {done + ROUND}: {rolls:.0f} rolls, drawn {drawn:.3f}, "
+            f"error {error:.4f}",
+            flush=True,
+        )
+    return np.frombuffer(get_weights(players), np.float32).reshape(SHAPE).copy()
 
 
-def softmax(strengths: Array) -> Array:
-    shares = np.exp(strengths - strengths.max(1, keepdims=True))
-    return shares / shares.sum(1, keepdims=True)
-
-
-def cross_entropy(strengths: Array, outcomes: Array) -> float:
-    return float(-(outcomes * np.log(softmax(strengths) + 1e-9)).sum(1).mean())
-
-
-def gradients(weights: Weights, positions: Array, outcomes: Array) -> Weights:
-    """The gradients of the mean cross-entropy."""
-    strengths, hidden = forward(weights, positions)
-    error = (softmax(strengths) - outcomes) / len(positions)
-    back = error[..., None] * weights["output"] * (hidden > 0)
-    back_seen = (back.sum(1, keepdims=True) - back) / (positions.shape[1] - 1)
-    flat = positions.reshape(-1, positions.shape[-1])
-    return {
-        "bias": back.sum((0, 1)),
-        "own": flat.T @ back.reshape(-1, HIDDEN),
-        "others": flat.T @ back_seen.reshape(-1, HIDDEN),
-        "output": np.einsum("nsh,ns->h", hidden, error),
-    }
-
-
-def fit(weights: Weights, positions: Array, outcomes: Array, rng: np.random.Generator) -> float:
-    """Adam with a rate that falls to 0, in place; returns the loss in the end."""
-    first = {name: np.zeros_like(value) for name, value in weights.items()}
-    second = {name: np.zeros_like(value) for name, value in weights.items()}
-    batches = len(positions) // BATCH
-    step = 0
-    for _ in range(EPOCHS):
-        order = rng.permutation(len(positions))
-        for batch in range(batches):
-            chosen = order[batch * BATCH : (batch + 1) * BATCH]
-            found = gradients(weights, positions[chosen], outcomes[chosen])
-            step += 1
-            rate = RATE * (1 + np.cos(np.pi * step / (EPOCHS * batches))) / 2
-            for name, gradient in found.items():
-                first[name] += 0.1 * (gradient - first[name])
-                second[name] += 0.001 * (gradient**2 - second[name])
-                mean = first[name] / (1 - 0.9**step)
-                spread = np.sqrt(second[name] / (1 - 0.999**step))
-                weights[name] -= rate * mean / (spread + 1e-8)
-    return cross_entropy(forward(weights, positions)[0], outcomes)
-
-
-def rounded(values: Array) -> list[float]:
-    return [float(f"{value:.4g}") for value in values]
-
-
-def best_factor(weights: Weights, games: tuple[Array, Array, Array]) -> float:
-    """What to multiply the strengths with, the pull included, for the least cross-entropy."""
-    positions, away, outcomes = games
-    strengths = forward(weights, positions)[0] - PULL * away
-    return float(min(FACTORS, key=lambda factor: cross_entropy(factor * strengths, outcomes)))
-
-
-def to_store(weights: Weights, factor: float = 1) -> dict[str, object]:
-    """The weights in the shape that `set_weights` takes."""
-    return {
-        "pull": round(PULL * factor, 4),
-        "bias": rounded(weights["bias"]),
-        "own": [rounded(row) for row in weights["own"]],
-        "others": [rounded(row) for row in weights["others"]],
-        "output": rounded(factor * weights["output"]),
-    }
-
-
-def write(stored: dict[str, object]) -> str:
-    """The module that holds them."""
-
-    def lines(values: object) -> str:
-        inside = ", ".join(map(str, values))  # type: ignore[call-overload]
-        return textwrap.fill(f"({inside}),", 98, initial_indent=" " * 8, subsequent_indent=" " * 9)
-
-    parts = ['"""Weights of Generator\'s evaluation, written by `tools/fit_generator.py`."""\n']
-    parts += ["# fmt: off", "WEIGHTS = {", f'    "pull": {stored["pull"]},']
-    for name in ("bias", "output"):
-        parts += [f'    "{name}":', lines(stored[name])]
-    for name in ("own", "others"):
-        parts += [f'    "{name}": (', *map(lines, stored[name]), "    ),"]  # type: ignore[call-overload]
-    return "\n".join([*parts, "}", ""])
+def scale(players: int, weights: Array, seed: int) -> float:
+    """Make the shares as sure as they should be, in place; returns the factor."""
+    set_weights(players, weights)
+    rules = Generator(players=players, max_rolls=MAX_ROLLS)
+    shares, ends = Trainer(rules, seed + 1).judge(JUDGED)
+    factor = best_factor(np.array(shares), np.array(ends))
+    weights[-1] *= factor
+    return factor
 
 
 def main() -> None:
     """Fit and write the weights."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--games", type=int, default=4000, help="of each round")
+    parser.add_argument("--games", type=int, default=60_000, help="of two seats")
+    parser.add_argument("--more", type=int, default=5_000, help="games of three, and of four")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--two", type=Path, help="file of the two seats' weights, else fitted")
     settings = parser.parse_args()
-    rng = np.random.default_rng(settings.seed)
-    rules = Generator()
-    rounds = [play(rules, settings.games, rng, learned=False)]
-    weights = initial(rounds[0][0].shape[-1], rng)
-    for number in range(settings.rounds):
-        kept = rounds[-KEPT_ROUNDS:]
-        positions = np.concatenate([positions for positions, _, _ in kept])
-        outcomes = np.concatenate([outcomes for _, _, outcomes in kept])
-        loss = fit(weights, positions, outcomes, rng)
-        print(f"round {number}: {len(positions)} positions, loss {loss:.4f}", flush=True)
-        set_weights(to_store(weights))
-        if number + 1 < settings.rounds:
-            rounds.append(play(rules, settings.games, rng, learned=True))
-    factor = best_factor(weights, play(rules, settings.games, rng, learned=True, noise=0))
-    print(f"factor {factor:.2f}")
-    WEIGHTS.write_text(write(to_store(weights, factor)))
+    two = np.load(settings.two) if settings.two else fit(2, settings.games, settings.seed, None)
+    networks = [two, *(fit(players, settings.more, settings.seed, two) for players in (3, 4))]
+    for players, weights in zip((2, 3, 4), networks, strict=True):
+        factor = scale(players, weights, settings.seed)
+        print(f"{players} seats: factor {factor:.2f}", flush=True)
+    np.stack(networks).astype("<f2").tofile(WEIGHTS)
 
 
 if __name__ == "__main__":

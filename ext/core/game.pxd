@@ -48,6 +48,10 @@ cdef struct Tuning:
     # The game foresees chance: `evaluate` takes states with an event pending too, and `luck`
     # tells what an event that came out changed. So luck is taken out of what simulations say.
     bint foreseen
+    # Values are backed up as the mean over the outcomes of chance of the best move's value, instead
+    # of the mean of simulations. For games that tell their `outcomes`, of two seats that see
+    # everything, whose evaluation has no luck in it and takes states with an event pending.
+    bint averaged
 
 
 cdef class Game
@@ -62,6 +66,9 @@ cdef class Game:
     cdef readonly int seats
     cdef readonly int move_space  # moves are numbered 0..move_space-1
     cdef size_t state_size
+    # How many outcomes, equally likely, every chance event has that `occur` can bring about: those
+    # that follow a move. 0: not told.
+    cdef int outcomes
     cdef Tuning tuning
 
     # The rules, for the search.
@@ -70,6 +77,7 @@ cdef class Game:
     cdef int legal(self, const void* state, int seat, uint32_t* moves) noexcept nogil
     cdef void apply(self, void* state, int seat, uint32_t move) noexcept nogil
     cdef uint64_t chance(self, void* state, Random* random) noexcept nogil
+    cdef uint64_t occur(self, void* state, int outcome) noexcept nogil
     cdef void returns(self, const void* state, float* win_shares) noexcept nogil
     cdef void points(self, const void* state, float* scores) noexcept nogil
 

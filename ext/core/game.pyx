@@ -107,6 +107,10 @@ cdef class Game:
         """
         return 0
 
+    cdef uint64_t occur(self, void* state, int outcome) noexcept nogil:
+        """Let one of the `outcomes` of the pending chance event come about; as `chance`."""
+        return 0
+
     cdef void returns(self, const void* state, float* win_shares) noexcept nogil:
         """The share of the win by seat, of a finished game."""
 

@@ -13,6 +13,12 @@ where the game's tuning says so, by regret matching+, with the mean of each edge
 as its baseline and the average of the strategies, later ones weighing more, as
 the answer.
 
+Where a game of two seats that see everything tells the few outcomes of its chance events, and
+values states without luck, nothing need be sampled: its tuning can have the tree grow best
+first, all outcomes and moves behind an edge at once, and an edge be worth the mean over the
+outcomes of the best move's value (expectimax). UCB says where to look; a simulation credits
+the root move with what it is worth by then.
+
 What a game knows about good play enters by its priors, which set the order in
 which a node tries its moves and how many (progressive widening), by its
 evaluation, and by its tuning. Without knowledge all moves are tried once before
@@ -42,6 +48,7 @@ from aleator.ext.core.arena cimport (
     Arena,
     Edge,
     MixedEdge,
+    Node,
     close_arena,
     new_edge,
     new_node,
@@ -92,6 +99,7 @@ cdef struct Step:
     # 0 if it was not regret matching.
     float chance
     float strategy
+    uint32_t event  # the cell of the chance event's edge passed next, where values are averaged
     bint mixed  # whether it is a mixed edge
     int seat  # who moved there
 
@@ -195,6 +203,7 @@ cdef class Search:
     cdef State root
     cdef State work
     cdef State before  # a pending chance event
+    cdef State after
     cdef Arena arena
     cdef Random random
     cdef Tuning tuning
@@ -234,6 +243,7 @@ cdef class Search:
         self.root = game.observe_state(observation, seat)
         self.work = game.copy_state(observation)
         self.before = game.copy_state(observation)
+        self.after = game.copy_state(observation)
         self.marks = <uint32_t*>calloc(game.move_space, sizeof(uint32_t))
         self.sums = <RootSums*>calloc(len(moves), sizeof(RootSums))
         if self.marks == NULL or self.sums == NULL:
@@ -276,6 +286,12 @@ cdef class Search:
         if not 1 <= values["depth"] <= MAX_DEPTH:
             raise ValueError(f"depth must be 1..{MAX_DEPTH}")
         self.tuning = values
+        if self.tuning.averaged and not (
+            self.knowledge and self.game.seats == 2 and self.game.outcomes
+        ):
+            raise ValueError(
+                "averaged needs a game of two seats that tells its outcomes, and knowledge"
+            )
         return 0
 
     cdef void rate_root_moves(self) noexcept nogil:
@@ -325,14 +341,14 @@ cdef class Search:
         cdef int stride = 1
         cdef int left = 1
         while self.simulations < min(end, <uint64_t>FIRST_SIMULATIONS):
-            self.simulate()
+            self.advance()
             last = monotonic_ns()
             if last >= first_end:
                 break
         if last >= deadline:
             return
         while self.simulations < end and not get_flag(stop):
-            self.simulate()
+            self.advance()
             left -= 1
             if left == 0:
                 now = monotonic_ns()
@@ -348,6 +364,196 @@ cdef class Search:
     cdef bint mixes(self, const void* state, int seat, uint32_t move) noexcept nogil:
         """Whether a seat that has this move chooses in secret and is to mix its moves."""
         return self.tuning.mixed and not self.game.visible(state, seat, move, seat)
+
+    cdef void advance(self) noexcept nogil:
+        """Add a simulation."""
+        if self.tuning.averaged:
+            self.look_ahead()
+        else:
+            self.simulate()
+
+    cdef void look_ahead(self) noexcept nogil:
+        """Follow the best moves to the edge of the tree, unfold it there, and average.
+
+        While values are averaged, an edge's `prior` is what it is worth to the searching
+        seat, a chance event's edge too.
+        """
+        cdef void* state = self.work.data
+        cdef float[MAX_SEATS] shares
+        cdef float[MAX_SEATS] scores
+        cdef uint32_t node = ROOT
+        cdef int depth = 0
+        cdef Step* step
+        cdef Edge* edge
+        cdef Edge* event
+        memcpy(state, self.root.data, self.game.state_size)
+        self.game.determinize(state, self.seat, &self.random)
+        while True:
+            step = &self.path[depth]
+            step.node = node
+            step.seat = lowest_bit(self.game.actors(state))
+            step.mixed = False
+            edge = self.most_promising(node, step.seat)
+            if edge == NULL:
+                self.memory_full = True
+                return
+            step.edge = <uint32_t>(edge - self.arena.cells)
+            depth += 1
+            self.game.apply(state, step.seat, edge.move)
+            if edge.visits == 0:
+                edge.prior = self.worth(state)
+                break
+            if self.game.actors(state) == FINISHED or depth == self.tuning.depth:
+                break
+            if edge.child == 0:
+                self.unfold(edge, state)
+                break
+            event = self.least_seen(edge.child)
+            event.visits += 1
+            step.event = <uint32_t>(event - self.arena.cells)
+            self.game.occur(
+                state, event - (self.arena.cells + node_at(&self.arena, edge.child).edges)
+            )
+            node = event.child
+        self.game.points(state, scores)
+        self.average(depth)
+        shares[self.seat] = (self.arena.cells + self.path[0].edge).prior
+        shares[1 - self.seat] = 1 - shares[self.seat]
+        self.credit_root(shares, scores)
+        self.depth = max(self.depth, depth)
+        self.simulations += 1
+
+    cdef float worth(self, void* state) noexcept nogil:
+        """What a state after a move is worth to the searching seat; it is used up."""
+        cdef float[MAX_SEATS] shares
+        cdef float[MAX_SEATS] scores
+        if self.game.actors(state) == FINISHED:
+            self.game.returns(state, shares)
+        else:
+            self.game.evaluate(state, &self.random, shares, scores)
+        return shares[self.seat]
+
+    cdef Edge* most_promising(self, uint32_t node, int seat) noexcept nogil:
+        """The edge with the highest upper bound, or a new one of the root; NULL for no memory."""
+        cdef Node* owner = node_at(&self.arena, node)
+        cdef Edge* edge
+        cdef Edge* end
+        cdef Edge* best = NULL
+        cdef float bonus, score
+        cdef float best_score = WORST
+        owner.visits += 1
+        if node == ROOT and owner.count < <uint32_t>self.root_count:
+            return new_edge(&self.arena, ROOT, self.root_moves[owner.count])
+        edge = self.arena.cells + owner.edges
+        end = edge + owner.count
+        bonus = self.tuning.exploration * root_log(owner.visits)
+        while edge < end:
+            score = (edge.prior if seat == self.seat else 1 - edge.prior) + (
+                bonus * edge.inverse_root
+            )
+            if score > best_score:
+                best_score = score
+                best = edge
+            edge += 1
+        return best
+
+    cdef Edge* least_seen(self, uint32_t node) noexcept nogil:
+        """One of the events of a chance node that were followed least, at random."""
+        cdef Edge* first = self.arena.cells + node_at(&self.arena, node).edges
+        cdef Edge* edge
+        cdef Edge* least = NULL
+        cdef int count = node_at(&self.arena, node).count
+        cdef int begin = below(&self.random, count)
+        cdef int i
+        for i in range(count):
+            edge = first + (begin + i) % count
+            if least == NULL or edge.visits < least.visits:
+                least = edge
+        return least
+
+    cdef void unfold(self, Edge* edge, const void* state) noexcept nogil:
+        """Add what can follow an edge: every outcome of chance, and every move then.
+
+        If the memory does not suffice, the edge stays as it is.
+        """
+        cdef uint32_t[MAX_MOVES] moves
+        cdef uint32_t node = new_node(&self.arena)
+        cdef uint32_t decision
+        cdef Edge* event
+        cdef Edge* added
+        cdef float total = 0
+        cdef float best
+        cdef int outcomes = self.game.outcomes
+        cdef int outcome, count, seat, i
+        self.memory_full = self.memory_full or node == 0
+        for outcome in range(outcomes):
+            if self.memory_full:
+                return
+            memcpy(self.before.data, state, self.game.state_size)
+            event = new_edge(
+                &self.arena,
+                node,
+                self.game.observed(
+                    self.before.data, self.game.occur(self.before.data, outcome), self.seat
+                ),
+            )
+            decision = new_node(&self.arena)
+            if event == NULL or decision == 0:
+                self.memory_full = True
+                return
+            event.child = decision
+            seat = lowest_bit(self.game.actors(self.before.data))
+            count = self.game.legal(self.before.data, seat, moves)
+            check(0 < count <= MAX_MOVES)
+            best = WORST
+            for i in range(count):
+                added = new_edge(&self.arena, decision, moves[i])
+                if added == NULL:
+                    self.memory_full = True
+                    return
+                memcpy(self.after.data, self.before.data, self.game.state_size)
+                self.game.apply(self.after.data, seat, moves[i])
+                added.prior = self.worth(self.after.data)
+                added.visits = 1
+                added.inverse_root = 1
+                best = max(best, added.prior if seat == self.seat else 1 - added.prior)
+            event.prior = best if seat == self.seat else 1 - best
+            total += event.prior
+            node_at(&self.arena, decision).visits = count
+        edge.prior = total / outcomes
+        edge.child = node
+
+    cdef void average(self, int depth) noexcept nogil:
+        """Bring the values of the edges passed up to date, from the last to the first."""
+        cdef Edge* edge
+        cdef Edge* event
+        cdef Edge* end
+        cdef float total
+        cdef int i
+        for i in range(depth - 1, -1, -1):
+            edge = self.arena.cells + self.path[i].edge
+            if i < depth - 1:
+                event = self.arena.cells + self.path[i].event
+                event.prior = self.best_worth(event.child, self.path[i + 1].seat)
+                event = self.arena.cells + node_at(&self.arena, edge.child).edges
+                end = event + node_at(&self.arena, edge.child).count
+                total = 0
+                while event < end:
+                    total += event.prior
+                    event += 1
+                edge.prior = total / node_at(&self.arena, edge.child).count
+            edge.visits += 1
+            edge.inverse_root = 1 / sqrtf(<float>edge.visits)
+
+    cdef float best_worth(self, uint32_t node, int seat) noexcept nogil:
+        """What a decision of a seat is worth to the searching seat."""
+        cdef Edge* edge = self.arena.cells + node_at(&self.arena, node).edges
+        cdef Edge* end = edge + node_at(&self.arena, node).count
+        cdef float best = edge.prior
+        while edge < end:
+            best = max(best, edge.prior) if seat == self.seat else min(best, edge.prior)
+            edge += 1
+        return best
 
     cdef void simulate(self) noexcept nogil:
         cdef void* state = self.work.data
@@ -635,10 +841,9 @@ cdef class Search:
     cdef void back_up(self, int depth, const float* shares, const float* scores) noexcept nogil:
         cdef Edge* edge
         cdef MixedEdge* mixed
-        cdef RootSums* sums
         cdef Step* step
         cdef float share
-        cdef int i, seat
+        cdef int i
         for i in range(depth):
             step = &self.path[i]
             share = shares[step.seat]
@@ -654,13 +859,18 @@ cdef class Search:
                 edge.total += share
                 edge.inverse_root = 1 / sqrtf(<float>edge.visits)
         if depth:
-            sums = self.sums + (self.path[0].edge - node_at(&self.arena, ROOT).edges)
-            for seat in range(self.game.seats):
-                sums.shares[seat] += shares[seat]
-                sums.squares[seat] += shares[seat] * shares[seat]
-                sums.scores[seat] += scores[seat]
+            self.credit_root(shares, scores)
         self.depth = max(self.depth, depth)
         self.simulations += 1
+
+    cdef void credit_root(self, const float* shares, const float* scores) noexcept nogil:
+        """Add to the sums of the root move that was followed."""
+        cdef RootSums* sums = self.sums + (self.path[0].edge - node_at(&self.arena, ROOT).edges)
+        cdef int seat
+        for seat in range(self.game.seats):
+            sums.shares[seat] += shares[seat]
+            sums.squares[seat] += shares[seat] * shares[seat]
+            sums.scores[seat] += scores[seat]
 
     cdef void regret(self, Step* step, float share) noexcept nogil:
         """Add to each edge's regret what it would have brought beyond the strategy's value.

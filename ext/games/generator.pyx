@@ -52,15 +52,8 @@ from aleator.ext.games.generator_board cimport (
     sibling,
     step_end,
 )
-from aleator.ext.games.generator_evaluation cimport (
-    Terms,
-    play_itself,
-    rate,
-    rate_moves,
-    set_terms,
-    standings,
-    win_chances,
-)
+from aleator.ext.games.generator_evaluation cimport Terms, rate_moves, set_terms, standings
+from aleator.ext.games.generator_network cimport rate, win_chances
 
 
 # Colours of the seats, by number of players less two.
@@ -183,9 +176,9 @@ cdef class Generator(Game):
     cdef Terms terms
 
     def __cinit__(self, *_args, **_options):
-        self.tuning.exploration = 0.2
         # The estimate does not look at the die, so that nothing need be rolled for it.
         self.tuning.foreseen = True
+        self.outcomes = COLOURS
 
     def __init__(
         self,
@@ -203,6 +196,8 @@ cdef class Generator(Game):
         if not 1 <= max_rolls <= 0xFFFF:
             raise ValueError(f"max_rolls must be 1..{0xFFFF}, not {max_rolls}")
         self.seats = players
+        self.tuning.averaged = players == 2
+        self.tuning.exploration = 0.05 if self.tuning.averaged else 0.2
         self.colours = COLOURS_OF_SEATS[players - 2]
         for seat, colour in enumerate(self.colours):
             self.colour[<int>seat] = colour
@@ -373,6 +368,11 @@ cdef class Generator(Game):
         self.use_roll(board, next64(random) >> 62)
         return 1 + starter * COLOURS + board.rolled
 
+    cdef uint64_t occur(self, void* state, int outcome) noexcept nogil:
+        cdef Board* board = <Board*>state
+        self.use_roll(board, outcome)
+        return 1 + outcome
+
     cdef void use_roll(self, Board* board, int colour) noexcept nogil:
         board.rolled = colour
         board.rolls += 1
@@ -443,29 +443,6 @@ cdef class Generator(Game):
             (race, danger) by seat.
         """
         return standings(&self.terms, <const Board*>self.read(state))
-
-    def play_itself(self, uint64_t seed, float noise, float chosen, bint learned):
-        """Play a game with one-ply play in all seats, for fitting the evaluation.
-
-        Parameters
-        ----------
-        seed : int
-        noise : float
-            The share of moves that are random.
-        chosen : float
-            The share of positions that are returned.
-        learned : bool
-            Whether the evaluation chooses the moves, or the lead as in `move_leads`.
-
-        Returns
-        -------
-        rows : list
-            By position and seat: the features that the evaluation looks at, and how many
-            rolls the seat is away.
-        shares : list of float
-            How the game ended.
-        """
-        return play_itself(self, &self.terms, seed, noise, chosen, learned)
 
     def step(self, int origin, int target, int unit):
         """The code of moving a unit from one node to another.

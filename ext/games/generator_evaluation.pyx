@@ -17,16 +17,12 @@ Limits: stacks that only stand in the way for now are not seen by the race, nor 
 the work of leaving a tower's lower part; exposure looks one roll ahead.
 """
 
-from aleator.ext.games.generator_weights import WEIGHTS
-
-from libc.math cimport expf
-from libc.stdint cimport uint8_t, uint16_t, uint32_t, uint64_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from aleator.ext.core.bits cimport lowest_bit
-from aleator.ext.core.game cimport MAX_MOVES, Game, State
-from aleator.ext.core.random cimport Random, below, next64, seed_random
+from aleator.ext.core.game cimport MAX_MOVES, Game
 from aleator.ext.games.generator_board cimport (
     ALL_SIZES,
     COLOURS,
@@ -39,7 +35,6 @@ from aleator.ext.games.generator_board cimport (
     NODES,
     NOTHING,
     OWNER_SHIFT,
-    PLAYERS,
     SIZES,
     SMALL,
     WORDS,
@@ -52,7 +47,6 @@ from aleator.ext.games.generator_board cimport (
 
 
 cdef enum:
-    HIDDEN = 24  # units of the network
     # The place of a piece, as far as its way to couple depends on it: STASH; the
     # branch and level; on the level of its goal also the tail: whether it is on the
     # goal's colour, one roll of it away, or (with neighbouring corners only) two.
@@ -71,28 +65,17 @@ cdef enum:
     WAYS = 3  # that a piece can go on one roll
     NO_PLACE = 255
     UNREACHED = 32  # rolls, more than three pieces need if nothing is in their way
-    MAX_STACKS = 16  # no seat has more than 15 pieces
 
-cdef float HOPELESS = 99  # rolls, and no race is said to take longer
+HOPELESS = 99
 cdef float DECIDED = 1000  # more than any lead in rolls
-# A stack that keeps others out of a branch need not leave it, if the seat can couple without.
-# That it may have to costs so many rolls.
-cdef float GUARD_LEAVES = 12
-cdef float FARTHEST = 40  # rolls: for the progress of a seat farther away
 
 cdef int[SIZES] PLACE_COUNT
 PLACE_COUNT[0] = SMALL_PLACES
 PLACE_COUNT[1] = MEDIUM_PLACES
 PLACE_COUNT[2] = LARGE_PLACES
 
-cdef uint8_t[NODES] LEVEL
-cdef uint8_t[NODES] BRANCH
-# PLACE[adjacent][own colour][4 * node + size]
-cdef uint8_t[2][COLOURS][4 * NODES] PLACE
 # WAY[adjacent][size][place][roll]: the places a piece can go to, NO_PLACE behind the last.
 cdef uint8_t[2][SIZES][PLACES][COLOURS][WAYS] WAY
-# By size: the places on level 1 are FIRST..FIRST + 3; those in place, by branch, as bits.
-cdef uint32_t[SIZES] IN_PLACE
 # BOTTOMS[sizes]: the sizes at the bottom of the units that can leave a stack.
 cdef uint8_t[2][ALL_SIZES + 1] BOTTOMS
 cdef uint8_t[ALL_SIZES + 1] CAPTURERS  # the sizes that may land on an opponent's stack
@@ -183,45 +166,6 @@ cdef void fill_tables() noexcept:
             IN_PLACE[size] |= <uint32_t>1 << place_of(size, goal_level(size), branch, GOAL_TAIL)
 
 fill_tables()
-
-# The fitted network: see `win_chances`.
-cdef float[HIDDEN] BIAS
-cdef float[FEATURES][HIDDEN] OWN
-cdef float[FEATURES][HIDDEN] OTHERS
-cdef float[HIDDEN] OUTPUT
-cdef float PULL
-
-
-cdef int fill(float* target, values, int count) except -1:
-    if len(values) != count:
-        raise ValueError(f"need {count} weights, not {len(values)}")
-    for number, value in enumerate(values):
-        target[<int>number] = value
-    return 0
-
-
-def set_weights(weights):
-    """Use these weights, in the shape of `generator_weights.WEIGHTS`, for all games.
-
-    Raises
-    ------
-    ValueError
-        If there are too many or too few.
-    """
-    global PULL
-    cdef int i
-    if not len(weights["own"]) == len(weights["others"]) == FEATURES:
-        raise ValueError(f"need weights for {FEATURES} features")
-    for i in range(FEATURES):
-        fill(OWN[i], weights["own"][i], HIDDEN)
-        fill(OTHERS[i], weights["others"][i], HIDDEN)
-    fill(BIAS, weights["bias"], HIDDEN)
-    fill(OUTPUT, weights["output"], HIDDEN)
-    PULL = weights["pull"]
-
-
-set_weights(WEIGHTS)
-
 
 cdef inline int triple(int small, int medium, int large) noexcept nogil:
     return (large * MEDIUM_PLACES + medium) * SMALL_PLACES + small
@@ -401,17 +345,6 @@ cdef int set_terms(
     return 0
 
 
-# One seat's stacks.
-cdef struct Stacks:
-    int count
-    int closed  # nodes of level 1 that others close to the seat; bits by branch, as below
-    int blocked  # nodes of level 1 where own stacks are in the way of others of the seat
-    int guards  # stacks that close a node of level 1 to others, as bits
-    uint16_t[MAX_STACKS] nodes
-    uint8_t[MAX_STACKS] sizes
-    uint32_t[SIZES] stash  # bit STASH if some are there
-
-
 cdef inline bint is_closed(int content, int seat) noexcept nogil:
     """Whether what stands on a node, a node's byte, can never be captured by a seat."""
     return (
@@ -552,20 +485,6 @@ cdef bint can_capture(
     return False
 
 
-# How a seat stands in the race.
-cdef struct Standing:
-    Stacks stacks
-    float race
-    float danger  # rolls it is expected to lose by the next roll of each opponent
-    float hit  # probability that it loses something by them, added up
-
-
-# What the evaluation looks at of a seat.
-cdef struct Description:
-    float[FEATURES] features
-    float away  # rolls it has to go
-
-
 cdef void assess(
     const Terms* terms, const Board* board, int seat, Standing* standing
 ) noexcept nogil:
@@ -673,189 +592,3 @@ cdef list rate_moves(Game game, const Terms* terms, const Board* board, bint rep
             value = lead(terms, &after, seat)
         ratings.append((moves[i], value))
     return ratings
-
-
-cdef void describe(
-    const Terms* terms, const Board* board, int seat, Description* description
-) noexcept nogil:
-    """What the evaluation looks at of one seat, in a position before a roll."""
-    cdef Standing standing
-    cdef Stacks* stacks = &standing.stacks
-    cdef const uint8_t* place = &PLACE[terms.adjacent][terms.colour[seat]][0]
-    cdef float* features = description.features
-    cdef bint rolls = board.seat == seat
-    cdef int own = seat << OWNER_SHIFT
-    cdef int start = board.nodes[terms.colour[seat]]
-    cdef bint start_is_own = (start ^ own) < 1 << OWNER_SHIFT
-    cdef int[SIZES] pieces
-    cdef int immune = 0, high = 0, high_immune = 0, foreign = 0
-    cdef int in_place = 0, secured = 0  # sets of sizes
-    cdef int i, node, sizes, size, content
-    cdef bint is_immune
-    cdef float guarded = HOPELESS
-    cdef float away
-    assess(terms, board, seat, &standing)
-    away = standing.race
-    for size in range(SIZES):
-        pieces[size] = 0
-    for i in range(stacks.count):
-        node = stacks.nodes[i]
-        sizes = stacks.sizes[i]
-        is_immune = sizes & SMALL != 0 and sizes != SMALL
-        immune += is_immune
-        high += node < COLOURS
-        high_immune += is_immune and node < COLOURS
-        for size in range(SIZES):
-            if sizes >> size & 1:
-                pieces[size] += 1
-                if IN_PLACE[size] >> place[4 * node + size] & 1:
-                    in_place |= 1 << size
-                    secured |= is_immune << size
-        if is_immune and node < COLOURS:
-            guarded = min(guarded, race_of(terms, stacks, seat, -1, i))
-    if high_immune:
-        away = min(guarded, away + GUARD_LEAVES)
-    for node in range(COLOURS):
-        content = board.nodes[node]
-        foreign += content != 0 and (content ^ own) >= 1 << OWNER_SHIFT
-    features[0] = standing.race / 20
-    features[1] = 10 / (standing.race + 4)
-    # Captures are nearer if others roll next.
-    features[2] = 0 if rolls else standing.danger / 5
-    features[3] = standing.danger / 5 if rolls else 0
-    features[4] = 0 if rolls else standing.hit
-    features[5] = standing.hit if rolls else 0
-    features[6] = rolls
-    features[7] = start != 0 and start_is_own
-    features[8] = start != 0 and not start_is_own
-    features[9] = stacks.closed & 1
-    features[10] = (stacks.closed >> 1 & 1) + (stacks.closed >> 2 & 1) + (stacks.closed >> 3 & 1)
-    features[11] = high_immune != 0
-    features[12] = <float>pieces[0] / 4
-    features[13] = <float>pieces[1] / 4
-    features[14] = <float>pieces[2] / 4
-    features[15] = <float>immune / 3
-    features[16] = <float>((secured & 1) + (secured >> 1 & 1) + (secured >> 2 & 1)) / 2
-    features[17] = <float>((in_place & 1) + (in_place >> 1 & 1) + (in_place >> 2 & 1)) / 2
-    features[18] = <float>high / 2
-    features[19] = <float>high_immune / 2
-    features[20] = guarded / 20
-    for size in range(SIZES):
-        stacks.stash[size] = 0
-    features[21] = race_of(terms, stacks, seat, -1, -1) / 50
-    features[22] = <float>foreign / 2
-    description.away = min(away, FARTHEST) + standing.danger - rolls
-
-
-cdef void win_chances(const Terms* terms, const Board* board, float* shares) noexcept nogil:
-    """The win share by seat that a position before a roll is worth.
-
-    Each seat's strength is the output of a network of one hidden layer for its own
-    description and the mean of the others', less so much a roll that it is away; the
-    shares are the softmax of the strengths.
-    """
-    cdef Description[PLAYERS] descriptions
-    cdef float[PLAYERS][HIDDEN] seen  # what each seat adds to the hidden units of others
-    cdef float[HIDDEN] hidden
-    cdef int seats = terms.seats
-    cdef int seat, other, i, h
-    cdef float x
-    cdef float strength
-    cdef float total = 0
-    cdef float most = -DECIDED
-    for seat in range(seats):
-        describe(terms, board, seat, &descriptions[seat])
-        for h in range(HIDDEN):
-            seen[seat][h] = 0
-        for i in range(FEATURES):
-            x = descriptions[seat].features[i] / (seats - 1)
-            for h in range(HIDDEN):
-                seen[seat][h] += x * OTHERS[i][h]
-    for seat in range(seats):
-        for h in range(HIDDEN):
-            hidden[h] = BIAS[h]
-        for other in range(seats):
-            if other != seat:
-                for h in range(HIDDEN):
-                    hidden[h] += seen[other][h]
-        for i in range(FEATURES):
-            x = descriptions[seat].features[i]
-            for h in range(HIDDEN):
-                hidden[h] += x * OWN[i][h]
-        strength = -PULL * descriptions[seat].away
-        for h in range(HIDDEN):
-            strength += OUTPUT[h] * max(<float>0, hidden[h])
-        shares[seat] = strength
-        most = max(most, strength)
-    for seat in range(seats):
-        shares[seat] = expf(shares[seat] - most)
-        total += shares[seat]
-    for seat in range(seats):
-        shares[seat] /= total
-
-
-cdef void rate(
-    Game game, const Terms* terms, const void* board, int seat, const uint32_t* moves, int count,
-    float* values,
-) noexcept nogil:
-    """The win share of the seat to act after each move."""
-    cdef Board after
-    cdef float[PLAYERS] shares
-    cdef int i
-    for i in range(count):
-        memcpy(&after, board, sizeof(Board))
-        game.apply(&after, seat, moves[i])
-        if after.result == GOING_ON:
-            win_chances(terms, &after, shares)
-        else:
-            game.returns(&after, shares)
-        values[i] = shares[seat]
-
-
-cdef inline bint happens(Random* random, float probability) noexcept nogil:
-    return (next64(random) >> 40) < probability * (1 << 24)
-
-
-cdef tuple play_itself(
-    Game game, const Terms* terms, uint64_t seed, float noise, float chosen, bint learned
-):
-    """A game of one-ply play against itself, for `tools/fit_generator.py`."""
-    cdef State state = game.new_game(seed, None)
-    cdef Board* board = <Board*>state.data
-    cdef Board work
-    cdef uint32_t[MAX_MOVES] moves
-    cdef float[MAX_MOVES] values
-    cdef float[PLAYERS] shares
-    cdef Description description
-    cdef Random random
-    cdef int seat, count, i, best
-    cdef list rows = []
-    seed_random(&random, seed, 1)
-    while True:
-        seat = board.seat
-        count = game.legal(board, seat, moves)
-        best = below(&random, count)
-        if not happens(&random, noise):
-            if learned:
-                rate(game, terms, board, seat, moves, count, values)
-            else:
-                for i in range(count):
-                    memcpy(&work, board, sizeof(Board))
-                    game.apply(&work, seat, moves[i])
-                    values[i] = lead(terms, &work, seat)
-            best = 0
-            for i in range(count):
-                if values[i] > values[best]:
-                    best = i
-        game.apply(board, seat, moves[best])
-        if board.result != GOING_ON:
-            break
-        if happens(&random, chosen):
-            row = []
-            for seat in range(terms.seats):
-                describe(terms, board, seat, &description)
-                row.append([description.features[i] for i in range(FEATURES)] + [description.away])
-            rows.append(row)
-        game.chance(board, &random)
-    game.returns(board, shares)
-    return rows, [shares[seat] for seat in range(terms.seats)]

@@ -3,12 +3,14 @@
 import itertools
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from aleator.ext.games.generator_evaluation import set_weights
-from aleator.ext.games.generator_weights import WEIGHTS
+from aleator.ext.games.generator import Generator
+from aleator.ext.games.generator_network import SHAPE, get_weights, set_weights
+from aleator.ext.games.generator_training import Trainer
 from aleator.search import Engine, Limits, Position
 from tests.reference import generator as reference
 
@@ -137,10 +139,38 @@ def test_seats_are_alike(players):
     assert shares[0] == max(shares) < 1 / players + 0.12
 
 
+@pytest.mark.parametrize("seat", [0, 1])
+def test_two_seats_opposite_each_other_are_alike(seat):
+    """Turning the board by two colours exchanges green and yellow, red and blue."""
+    boards = ["G:M,RG:L,RBR:S", "YR:M,B:SL,GYGG:S"]
+    turned = [board.translate(str.maketrans("GRYB", "YBGR")) for board in reversed(boards)]
+    shares = []
+    for stacks, to_act in ((boards, seat), (turned, 1 - seat)):
+        position = Position.parse(f"generator {'/'.join(stacks)} {to_act} R 50")
+        shares.append(position.codec.rules.evaluate_state(position.state, 1)[0])
+    assert shares[0] == pytest.approx(shares[1][::-1], abs=1e-5)
+
+
 def test_weights_fit_the_evaluation():
-    with pytest.raises(ValueError, match="need 24 weights, not 23"):
-        set_weights({**WEIGHTS, "bias": WEIGHTS["bias"][:-1]})
-    set_weights(WEIGHTS)
+    with pytest.raises(ValueError, match="of shape"):
+        set_weights(2, np.zeros((SHAPE[0] - 1, SHAPE[1]), np.float32))
+    with pytest.raises(ValueError, match="players must be"):
+        set_weights(5, np.zeros(SHAPE, np.float32))
+
+
+def test_what_it_learns_is_nearer_to_how_games_end():
+    """From no knowledge at all, with few games: far from equal shares, and the right way."""
+    rules = Generator(max_rolls=400)
+    kept = np.frombuffer(get_weights(2), np.float32).reshape(SHAPE).copy()
+    try:
+        begin = 0.1 * np.random.default_rng(1).standard_normal(SHAPE)
+        set_weights(2, begin.astype(np.float32))
+        trainer = Trainer(rules, 1)
+        trainer.learn(200, 2e-3, 0.8, 0.998, 0.02, by_lead=True)
+        shares, ends = (np.array(values) for values in trainer.judge(20))
+        assert ((shares - ends) ** 2).mean() < 0.9 * ((0.5 - ends) ** 2).mean()
+    finally:
+        set_weights(2, kept)
 
 
 @pytest.mark.parametrize(
@@ -159,6 +189,35 @@ def test_what_a_search_finds(position, best):
             Position.parse(f"generator {position}"), limits=Limits(simulations=2000), seed=seed
         )
         assert analysis.best_move.notation == best
+
+
+def test_a_search_is_worth_what_expectimax_says():
+    """One move, the next roll, and the best reply: all of it, by the rules."""
+    position = Position.parse("generator R:M,YG:L,G:S/RY:L,GRY:M,BR:S 0 Y 60")
+    rules = position.codec.rules
+    analysis = Engine(tuning={"depth": 2}).suggest(
+        position, limits=Limits(simulations=5000), seed=1
+    )
+    expected = {}
+    for move in position.moves():
+        after = rules.apply_move(position.state, 0, move.code)
+        total = 0
+        for rolled in range(4):
+            state = rules.roll(after, rolled)
+            (seat,) = rules.seats_to_act(state)
+            shares = [
+                rules.evaluate_state(rules.apply_move(state, seat, reply), 1)[0]
+                for reply in rules.legal_moves(state, seat)
+            ]
+            total += max(shares, key=lambda share, seat=seat: share[seat])[0]
+        expected[move.notation] = total / 4
+    assert analysis.best_move.notation == max(expected, key=expected.get)
+    # The first simulation of a move says what it looks like at once.
+    for candidate in analysis.candidates:
+        if candidate.visits > 500:
+            assert candidate.estimate.win_share[0] == pytest.approx(
+                expected[candidate.move.notation], abs=0.002
+            )
 
 
 def plain_races(options, mediums, smalls):

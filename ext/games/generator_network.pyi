@@ -1,0 +1,6 @@
+from typing import Any
+
+SHAPE: tuple[int, int]
+
+def set_weights(players: int, weights: Any) -> None: ...
+def get_weights(players: int) -> bytes: ...

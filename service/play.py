@@ -5,13 +5,13 @@ about one game are answered in order; while one bot thinks, others answer.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 from math import inf
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import grpc
 
@@ -35,6 +35,11 @@ GAMES_LIMIT = 1000
 """Games of one call at once."""
 QUICK = 0.002
 """Seconds of a search below which a bot that is short of time makes none."""
+
+Answer: TypeAlias = Callable[..., play_pb2.PlayResponse]
+"""Makes the answer to a message of a field of it."""
+Result: TypeAlias = dict[str, Any]
+"""Such a field by its name."""
 
 
 class Search(Protocol):
@@ -60,7 +65,8 @@ class _Game:
     seed: int | None
     answer: Analysis | None = None  # for this position, or another of the same decision
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # keeps the messages in order
-    tasks: set[asyncio.Task[None]] = field(default_factory=set)
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)  # that answer them
+    earlier: set[asyncio.Task[None]] = field(default_factory=set)  # that must have ended before
 
     def see(self, position: Position) -> Position:
         """Make of the next position what the seat knows; raise what cannot be about it."""
@@ -109,12 +115,12 @@ class Play(Exchange[play_pb2.PlayRequest, play_pb2.PlayResponse]):
         self._settings = settings
         self._until = until
         self._games: dict[str, _Game] = {}
+        self._tasks: set[asyncio.Task[None]] = set()  # of all games, also of those ended
 
     def stop(self) -> None:
         """End all searches."""
-        for game in self._games.values():
-            for task in game.tasks:
-                task.cancel()
+        for task in self._tasks:
+            task.cancel()
 
     def take(self, index: int, request: play_pb2.PlayRequest) -> None:
         """Answer what can be answered at once, and have the rest done in its turn."""
@@ -124,25 +130,23 @@ class Play(Exchange[play_pb2.PlayRequest, play_pb2.PlayResponse]):
         except Exception as error:  # noqa: BLE001 - the other games go on
             self._refuse(answer, error)
 
-    def _refuse(self, answer: Callable[..., play_pb2.PlayResponse], error: Exception) -> None:
+    def _refuse(self, answer: Answer, error: Exception) -> None:
         self.put(answer(error=refusal_of(error, "Play").message()))
 
-    def _begin(
-        self, request: play_pb2.PlayRequest, answer: Callable[..., play_pb2.PlayResponse]
-    ) -> None:
+    def _begin(self, request: play_pb2.PlayRequest, answer: Answer) -> None:
         match request.WhichOneof("action"):
             case "start":
                 game = self._read_start(request)
-                self._end(request.game_id)
+                if request.game_id in self._games:
+                    game.earlier = self._end(request.game_id)
                 self._games[request.game_id] = game
-                self._run(request.game_id, game, answer, None)
+                self._run(game, answer, self._see(request.game_id, game, None))
             case "update":
                 game = self._find(request.game_id)
-                self._run(request.game_id, game, answer, request.update)
+                self._run(game, answer, self._see(request.game_id, game, request.update))
             case "end":
-                self._find(request.game_id)
-                self._end(request.game_id)
-                self.put(answer(ended=play_pb2.PlayEnded()))
+                game = self._find(request.game_id)
+                self._run(game, answer, _leave(self._end(request.game_id)))
             case _:
                 raise InvalidInput.at("", "holds no action: set `start`, `update` or `end`")
 
@@ -181,31 +185,30 @@ class Play(Exchange[play_pb2.PlayRequest, play_pb2.PlayResponse]):
             )
         return game
 
-    def _end(self, name: str) -> None:
-        """Forget a game, if there is one; its messages are answered at once."""
-        game = self._games.pop(name, None)
-        if game is not None:
-            for task in game.tasks:
-                task.cancel()
+    def _end(self, name: str) -> set[asyncio.Task[None]]:
+        """Forget a game, and tell what is still to end; its messages are answered soon."""
+        game = self._games.pop(name)
+        for task in game.tasks:
+            task.cancel()
+        return set(game.tasks)
 
-    def _run(
-        self,
-        name: str,
-        game: _Game,
-        answer: Callable[..., play_pb2.PlayResponse],
-        update: play_pb2.PlayUpdate | None,
-    ) -> None:
-        task = asyncio.create_task(self._answer_in_turn(name, game, answer, update))
+    def _run(self, game: _Game, answer: Answer, reaction: Coroutine[Any, Any, Result]) -> None:
+        """Have a message answered by what a reaction returns."""
+        task = asyncio.create_task(self._answer_by(answer, reaction))
+        self._tasks.add(task)
         game.tasks.add(task)
-        task.add_done_callback(partial(self._ended, game, answer))
+        task.add_done_callback(partial(self._ended, game, answer, reaction))
 
     def _ended(
         self,
         game: _Game,
-        answer: Callable[..., play_pb2.PlayResponse],
+        answer: Answer,
+        reaction: Coroutine[Any, Any, Result],
         task: "asyncio.Task[None]",
     ) -> None:
         """See that a message has its answer, also one whose game was ended meanwhile."""
+        reaction.close()  # it may not have begun
+        self._tasks.discard(task)
         game.tasks.discard(task)
         if task.cancelled():
             refusal = Refusal(
@@ -213,26 +216,28 @@ class Play(Exchange[play_pb2.PlayRequest, play_pb2.PlayResponse]):
             )
             self.put(answer(error=refusal.message()))
 
-    async def _answer_in_turn(
-        self,
-        name: str,
-        game: _Game,
-        answer: Callable[..., play_pb2.PlayResponse],
-        update: play_pb2.PlayUpdate | None,
-    ) -> None:
-        async with game.turn:
-            try:
-                if update is not None:
-                    _read_update(game, update)
-                result = await self._react(game)
-            except Exception as error:  # noqa: BLE001 - the other games go on
-                self._refuse(answer, error)
-                return
-        self.put(answer(**result))
-        if "finished" in result and self._games.get(name) is game:
-            del self._games[name]
+    async def _answer_by(self, answer: Answer, reaction: Coroutine[Any, Any, Result]) -> None:
+        try:
+            result = await reaction
+        except Exception as error:  # noqa: BLE001 - the other games go on
+            self._refuse(answer, error)
+        else:
+            self.put(answer(**result))
 
-    async def _react(self, game: _Game) -> dict[str, Any]:
+    async def _see(self, name: str, game: _Game, update: play_pb2.PlayUpdate | None) -> Result:
+        """Go on with a game in its turn, at its start or with an update."""
+        async with game.turn:
+            if game.earlier:
+                await asyncio.wait(game.earlier)
+                game.earlier = set()
+            if update is not None:
+                _read_update(game, update)
+            result = await self._react(game)
+            if game.position.finished and self._games.get(name) is game:
+                del self._games[name]
+            return result
+
+    async def _react(self, game: _Game) -> Result:
         """Say what the bot does in its position, as a field of a response."""
         position = game.position
         if position.finished:
@@ -270,6 +275,13 @@ class Play(Exchange[play_pb2.PlayRequest, play_pb2.PlayResponse]):
                 return await self._search(question, inf, quick=True)
         finally:
             clock.spend(monotonic() - begin)
+
+
+async def _leave(earlier: set[asyncio.Task[None]]) -> Result:
+    """Leave a seat once what it was asked is answered."""
+    if earlier:
+        await asyncio.wait(earlier)
+    return {"ended": play_pb2.PlayEnded()}
 
 
 def _read_clock(start: play_pb2.PlayStart) -> Clock | None:

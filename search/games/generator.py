@@ -37,6 +37,7 @@ SEAT_COUNTS = (2, 3, 4)
 COLOUR_NAMES = {"G": "green", "R": "red", "Y": "yellow", "B": "blue"}
 SIZE_NAMES = {"S": "small", "M": "medium", "L": "large"}
 GOALS = len(SIZES)  # pieces in place that win
+FEWEST_TURNS = 60  # of a seat that a game is thought to go on, at the least
 
 # Codes of the moves that are not steps between nodes; the compiled rules number
 # steps so that the lowest two bits are never 0.
@@ -462,6 +463,12 @@ class GeneratorCodec(Codec):
     ) -> list[Violation]:
         """Why one observation cannot have come of an earlier one."""
         return contradictions(self.rules, before, after, answered)
+
+    def decisions_left(self, state: State, seat: int) -> float:  # noqa: ARG002
+        """More in a longer game, as such games are those in which nobody gets ahead."""
+        rolls = self.rules.unpack(state)["rolls"]
+        left = (self.rules.max_rolls - rolls) / self.rules.seats
+        return max(1.0, min(left, FEWEST_TURNS + rolls / self.rules.seats))
 
     def _action_event(self, before: State, seat: int, move: int) -> GameEvent:
         who = self._seat_name(seat).capitalize()

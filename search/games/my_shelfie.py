@@ -51,6 +51,7 @@ FIELDS = ("SHEETS", "DICE", "REROLLS", "SEAT", "START")
 SEAT_COUNTS = (2, 3, 4)
 INITIALS = "pgbtcj"  # of FACES
 MARKS = ".ox"
+LAST_BLANKS = 4  # spaces of a sheet, about, that are blank still when a game ends
 
 # The shapes of the fields of the notation. What the numbers can be is checked with the record.
 SHEET_ROW = r"[.ox]{5}"
@@ -432,6 +433,12 @@ class MyShelfieCodec(Codec):
     ) -> list[Violation]:
         """Why one observation cannot have come of an earlier one."""
         return contradictions(self.rules, before, after, answered)
+
+    def decisions_left(self, state: State, seat: int) -> float:
+        """About one for each blank space, but for those of the end: so it is in play."""
+        fields = self.rules.unpack(state)
+        blank = fields["sheets"][seat].count(BLANK)
+        return max(1, blank - LAST_BLANKS) + fields["rerolls"]
 
     def _points(self, seat: int, before: State, after: State) -> int:
         """By how much the score of a seat has changed."""

@@ -74,6 +74,7 @@ PAIRS = len(CARDS) * (len(CARDS) - 1) // 2
 SWAP = TURN + 2 * len(DICE)
 REDRAW = SWAP + HEAP * PAIRS
 HIDDEN = 255
+ROUND_DECISIONS = 8  # of a seat, about
 
 # What is told of moves that need no particulars.
 PLAIN_EVENTS = {
@@ -763,6 +764,12 @@ class RivieraCodec(Codec):
         """Why one observation cannot have come of an earlier one."""
         move = None if answered is None else self.write_move(answered)
         return contradictions(self.rules, self._given, (before, after), seat, move)
+
+    def decisions_left(self, state: State, seat: int) -> float:  # noqa: ARG002
+        """About one for each point that the first seat needs, and some of the last round."""
+        return ROUND_DECISIONS + max(
+            0, self._given.target - max(self.rules.unpack(state)["scores"])
+        )
 
     def remember(self, before: State, after: State, seat: int) -> State:
         """How cards changed hands, and the dice for which seats had no valid card."""

@@ -266,6 +266,13 @@ class RoygbivCodec(Codec):
         """Why one observation cannot have come of an earlier one."""
         return contradictions(self.rules, before, after, answered)
 
+    def decisions_left(self, state: State, seat: int) -> float:
+        """The plays of the seat; its last one leaves no choice but of the cell, or none."""
+        fields = self.rules.unpack(state)
+        turn = 0 if fields["seat_to_act"] is None else fields["seat_to_act"]
+        plays = fields["cells"].count(0)
+        return len(range((seat - turn) % self.rules.seats, plays, self.rules.seats))
+
     def captures(self, state: State, seat: int, move: int) -> list[Record]:
         """The dice that a legal move would turn, with the values they show."""
         # What is captured shows on the board alone, so any determinization tells.

@@ -106,9 +106,7 @@ def test_a_call_that_broke_and_is_opened_again(connect):
         client = connect(address)
         with table(client) as tell:
             before = tell("start", "g", position.notation, seat, **SHORT).move
-            first.process.kill()
-            first.process.wait()
-            first.process.stdout.close()
+            first.kill()
             for _ in range(2):
                 with pytest.raises(aleator.client.Unavailable):
                     tell("update", "g", position.notation)

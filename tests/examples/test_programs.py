@@ -1,13 +1,18 @@
 """The programs in examples/ do what they say, against a server as anybody starts it."""
 
+import json
 import os
+import re
+import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from aleator.search.games import game_ids
+from tests.service.process import ServerProcess
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 BESIDE_PYTHON = Path(sys.executable).parent
@@ -52,3 +57,45 @@ def test_win_shares(server, tmp_path):
     assert "48 positions" in output
     picture = (tmp_path / "win_shares.svg").read_text()
     assert "<svg" in picture
+
+
+@pytest.fixture(scope="module", params=["python", "node"])
+def host(request):
+    """The command of a host of bots."""
+    if request.param == "python":
+        return [sys.executable, "-u", EXAMPLES / "bot_host.py"]
+    node, npm = shutil.which("node"), shutil.which("npm")
+    if node is None or npm is None:
+        pytest.skip("needs node and npm")
+    folder = EXAMPLES / "node"
+    if not (folder / "node_modules").exists():
+        subprocess.run([npm, "ci", "--prefix", folder, "--no-audit", "--no-fund"], check=True)
+    return [node, folder / "bot_host.js"]
+
+
+def test_bot_host(server, host):
+    output = run(
+        server, *host, "--game", "riviera", "--players", "3", "--level", "1", "--level", "2"
+    )
+    ends = re.findall(r"^game \d: \d+ : \d+ : \d+ after \d+ moves$", output, re.MULTILINE)
+    assert len(ends) == 2
+    won = re.findall(r"^seat \d, level (\d), won ([\d.]+) of 2$", output, re.MULTILINE)
+    assert [level for level, _ in won] == ["1", "2", "2"]
+    assert sum(float(wins) for _, wins in won) == pytest.approx(2, abs=0.01)
+
+
+def test_bot_host_outlives_its_server(host):
+    """The server is killed in the middle of a game, and another one takes its place."""
+    with ServerProcess() as first:
+        settings = json.dumps({"listen": first.address})
+        options = ["--games", "1", "--level", "10", "--clock", "4", "--increment", "0.1"]
+        command = [*host, "--address", first.address, *options]
+        playing = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        time.sleep(3)
+        assert playing.poll() is None
+        first.kill()
+    with ServerProcess(settings):
+        output, _ = playing.communicate(timeout=100)
+    assert playing.returncode == 0
+    assert "UNAVAILABLE" in output
+    assert re.search(r"^game 1: \d+ : \d+ after 48 moves$", output, re.MULTILINE)

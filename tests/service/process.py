@@ -54,6 +54,11 @@ class ServerProcess:
         if self.process.returncode is None:
             self.stop()
 
+    def kill(self) -> None:
+        """End the process at once, as a crash would."""
+        self.process.kill()
+        self.process.communicate()
+
     def stop(self) -> str:
         """Send SIGTERM, and return what else was printed once the process has ended well."""
         self.process.send_signal(signal.SIGTERM)

@@ -1,13 +1,22 @@
 """Which searches run, when, and for how long.
 
-A fixed number of threads search. A search that cannot start at once waits in a short queue, first
-come, first served; one that would start too late for its deadline, or finds the queue full, is
-refused on arrival, since a client told at once can go elsewhere. To tell, the starts of the waiting
-searches are predicted from the ends of the running ones.
+A fixed number of threads search. A search that cannot start at once waits in a short queue; one
+that would start too late for its deadline, or finds the queue full, is refused on arrival, since a
+client told at once can go elsewhere. To tell, the starts of the waiting searches are predicted from
+the ends of the running ones.
 
 A search whose time comes from its deadline shares that time with those that wait: with w waiting
 for n threads it gets 1/(1 + w/n) of it. So when many ask at the same time all are answered, with
 less time each, rather than few. Those that already run are cut to that share too.
+
+Clients share all this alike. Whose turn it is, `fair_queue` says. A client's searches give way to
+its own waiting ones only, as if it had its share of the threads for itself. Where another waits
+that holds less than its share, searches of those that hold more are ended once they had their turn.
+A full queue takes a search of a client that has little in it in place of the last of the client
+that has most. A client that is alone may have everything.
+
+A search that waits for several threads at once is passed by those for which there are enough, as
+long as they are thought to end before it could start.
 
 Predictions hold as long as searches end in time, which those bounded by time do. For one bounded
 by simulations alone the end is guessed from the speed seen lately.
@@ -26,9 +35,8 @@ import os
 import sys
 import threading
 from collections import defaultdict, deque
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import inf
@@ -38,7 +46,9 @@ from typing import TypeAlias
 import grpc
 
 from aleator.search import Analysis, Limits, Statistics, StopFlag
+from aleator.service.caller import caller
 from aleator.service.errors import Refusal, shutting_down
+from aleator.service.fair_queue import Client, FairQueue
 
 LEAST_TIME = 0.001
 """Seconds that a search gets at least; one that cannot have them is refused."""
@@ -73,11 +83,15 @@ class _Search:
     limits: Limits
     until: float  # when it must have ended
     result: asyncio.Future[Analysis]
+    rank: tuple[int, int]
     stop: StopFlag = field(default_factory=StopFlag)
     timer: asyncio.TimerHandle | None = None  # gives up waiting; later, cuts the search short
+    client: "Client[_Search]" = field(init=False)
+    promise: float = inf  # when it could start at last, foretold when others first passed it
     start: float = inf
     time: float = inf  # what it was given
     end: float = inf  # when it will have ended, as far as can be told
+    cost: float = 0.0  # thread-seconds that it is thought to take
 
 
 class Admission:
@@ -89,14 +103,18 @@ class Admission:
         How many threads search at once.
     queue : int
         How many searches may wait.
+    turn : float
+        Seconds that a search has surely, though its client holds more than its share.
     """
 
-    def __init__(self, workers: int, queue: int) -> None:
+    def __init__(self, workers: int, queue: int, turn: float = 1.0) -> None:
         self._workers = workers
         self._queue = queue
+        self._turn = turn
         self._free = workers
         self._running: set[_Search] = set()
-        self._waiting: deque[_Search] = deque()
+        self._waiting: FairQueue[_Search] = FairQueue()
+        self._count = 0  # of the searches so far
         self._speed = FIRST_SPEED
         self._overhead = FIRST_OVERHEAD
         self._short_times: defaultdict[tuple[Kind, int], deque[float]] = defaultdict(
@@ -105,8 +123,10 @@ class Admission:
         self._is_closing = False
         self._pool = ThreadPoolExecutor(workers, "search", initializer=_lower_priority)
 
-    async def run(self, job: Job, limits: Limits, until: float, kind: Kind) -> Analysis:
-        """Run a search at once if it is short, else as soon as a thread is free.
+    async def run(
+        self, job: Job, limits: Limits, until: float, kind: Kind, *, priority: int = 0
+    ) -> Analysis:
+        """Run a search at once if it is short, else as soon as it is its turn.
 
         Parameters
         ----------
@@ -118,11 +138,13 @@ class Admission:
             When the search must have ended, by the monotonic clock; may be infinite.
         kind : hashable
             The same for all searches of a kind; there should be few.
+        priority : int
+            Among the searches of the same caller, those of higher priority come first.
 
         Raises
         ------
         Refusal
-            If it would start too late, or after `stop_all`.
+            If it would start too late, if there is no place to wait, or after `stop_all`.
         """
         if self._is_closing:
             raise shutting_down()
@@ -133,15 +155,19 @@ class Admission:
             if len(times) > 1 and heapq.nlargest(2, times)[1] <= SHORT_TIME:
                 return self._run_here(job, limits, until)
         loop = asyncio.get_running_loop()
-        search = _Search(job, limits, until, loop.create_future())
+        self._count += 1
+        search = _Search(job, limits, until, loop.create_future(), (-priority, self._count))
         now = monotonic()
-        self._check_start(search, now)
-        self._waiting.append(search)
+        _check_time_left(until - now)
+        search.client = self._waiting.add(caller(), search)
+        try:
+            self._check_start(search, now)
+        except Refusal:
+            self._waiting.remove(search.client, search)
+            raise
         self._start_waiting()
-        if search.start == inf:
-            if until < inf:
-                search.timer = loop.call_later(until - now, self._give_up, search)
-            self._cut_running()
+        if search.start == inf and until < inf:
+            search.timer = loop.call_later(until - now, self._refuse, search)
         try:
             return await search.result
         except asyncio.CancelledError:
@@ -168,31 +194,66 @@ class Admission:
         return job(replace(limits, time=min(limits.time, left)), StopFlag())
 
     def _check_start(self, search: _Search, now: float) -> None:
-        """Refuse a search that cannot start in time."""
-        _check_time_left(search.until - now)
-        start = self._predict_start(search, now)
-        if start > now:
-            late = start - (search.until - LEAST_TIME - self._overhead)
-            if late > 0:
-                raise _busy(late)
-            if len(self._waiting) >= self._queue:
-                raise _busy(min(running.end for running in self._running) - now)
+        """Refuse a search that cannot start in time, or has no place to wait.
+
+        It is in the queue already, and may take the place of another there.
+        """
+        start = now if search in self._startable(now) else self._predict_start(search, now)
+        if start <= now:
+            return
+        late = start - (search.until - LEAST_TIME - self._overhead)
+        if late > 0:
+            raise _busy(late)
+        if len(self._waiting) > self._queue:
+            client = self._waiting.longest()
+            if len(client.waiting) <= len(search.client.waiting):
+                client = search.client
+            last = client.waiting[-1]
+            if last is search:
+                raise _busy(self._next_end(now) - now)
+            self._refuse(last)
+
+    def _next_end(self, now: float) -> float:
+        """Tell when the next search will end."""
+        return min((running.end for running in self._running), default=now)
 
     def _predict_start(self, search: _Search, now: float) -> float:
-        """Tell when a new search would start."""
-        waiting = len(self._waiting) + 1
+        """Tell when a search that waits will start, if none comes that goes before it."""
+        ends = self._latest_ends(now)
         free = [now] * self._free
         for running in self._running:
-            end = min(running.end, self._shared_end(running, running.start, waiting))
+            end = min(running.end, ends.get(running, inf))
             # One that is overdue is expected to take as long again as it is overdue.
             free += [max(end, 2 * now - end)] * running.limits.threads
         heapq.heapify(free)
-        for behind, other in zip(range(waiting - 1, 0, -1), self._waiting, strict=True):
+        clients = self._waiting.active
+        behind = {client: len(client.waiting) for client in clients}
+        for other in self._waiting.order(partial(self._cost, now)):
             threads = other.limits.threads
             start = [heapq.heappop(free) for _ in range(threads)][-1]
+            if other is search:
+                return start
+            behind[other.client] -= 1
+            pressure = behind[other.client] * len(clients)
             for _ in range(threads):
-                heapq.heappush(free, self._predict_end(other, start, behind))
-        return heapq.nsmallest(search.limits.threads, free)[-1]
+                heapq.heappush(free, self._predict_end(other, start, pressure))
+        raise AssertionError("the search does not wait")
+
+    def _cost(self, now: float, search: _Search) -> float:
+        """Tell how many thread-seconds a search will take that starts now."""
+        return (self._predict_end_now(search, now) - now) * search.limits.threads
+
+    def _predict_end_now(self, search: _Search, now: float) -> float:
+        """Tell when a search that waits will have ended if it starts now."""
+        behind = len(search.client.waiting) - 1
+        return self._predict_end(search, now, behind * len(self._waiting.active))
+
+    def _pressure(self, client: Client[_Search]) -> int:
+        """Tell how many wait that a running search of a client shares its time with.
+
+        For its share of the threads that is as if all clients had as many waiting.
+        """
+        return len(client.waiting) * len(self._waiting.active)
 
     def _predict_end(self, search: _Search, start: float, waiting: int) -> float:
         """Tell when a search will have ended that starts while others wait."""
@@ -210,21 +271,74 @@ class Admission:
             LEAST_TIME + self._overhead, min(search.limits.time + self._overhead, share)
         )
 
+    def _latest_ends(self, now: float) -> dict[_Search, float]:
+        """Tell which running searches must end for the sake of those that wait, and when."""
+        ends = {
+            running: self._shared_end(running, running.start, pressure)
+            for running in self._running
+            if running.until < inf and (pressure := self._pressure(running.client))
+        }
+        clients = self._waiting.active
+        share = self._workers / max(1, len(clients))
+        # Threads that clients are owed.
+        owed = sum(
+            client.waiting[0].limits.threads
+            for client in clients
+            if client.waiting and client.threads < share
+        )
+        if not owed:
+            return ends
+        held = {client: client.threads for client in clients}
+        turns = {running: max(now, running.start + self._turn) for running in self._running}
+        for running in sorted(turns, key=lambda one: min(one.end, turns[one])):
+            if owed <= self._free:
+                break
+            if held[running.client] > share:
+                ends[running] = min(ends.get(running, inf), turns[running])
+                held[running.client] -= running.limits.threads
+                owed -= running.limits.threads
+        return ends
+
+    def _startable(self, now: float) -> Iterator[_Search]:
+        """List the waiting searches that may start now.
+
+        Those behind one that waits for more threads may pass it if they end before it could start.
+        """
+        free = self._free
+        reserved = inf
+        if not free:
+            return
+        for search in self._waiting.order(partial(self._cost, now)):
+            threads = search.limits.threads
+            if threads <= free:
+                if reserved == inf or self._predict_end_now(search, now) <= reserved:
+                    free -= threads
+                    yield search
+            elif reserved == inf:
+                if search.promise == inf:
+                    search.promise = self._predict_start(search, now)
+                reserved = search.promise
+
     def _start_waiting(self) -> None:
         """Start the searches that wait, as far as threads are free."""
-        while self._waiting and self._waiting[0].limits.threads <= self._free:
-            search = self._waiting.popleft()
+        now = monotonic()
+        while (search := next(self._startable(now), None)) is not None:
             if search.timer is not None:
                 search.timer.cancel()
-            now = monotonic()
+            client = search.client
+            pressure = (len(client.waiting) - 1) * len(self._waiting.active)
             search.start = now
-            search.end = self._predict_end(search, now, len(self._waiting))
-            search.time = self._shared_end(search, now, len(self._waiting)) - now - self._overhead
+            search.end = self._predict_end(search, now, pressure)
+            search.cost = (search.end - now) * search.limits.threads
+            self._waiting.start(client, search, search.limits.threads, search.cost)
+            search.time = self._shared_end(search, now, pressure) - now - self._overhead
             self._free -= search.limits.threads
             self._running.add(search)
             limits = replace(search.limits, time=search.time)
             done = self._pool.submit(search.job, limits, search.stop)
             done.add_done_callback(partial(self._hand_over, search))
+        if self._waiting:
+            self._cut_running(now)
 
     def _hand_over(self, search: _Search, done: Future[Analysis]) -> None:
         """Pass what a thread has done to the event loop."""
@@ -235,7 +349,10 @@ class Admission:
         if search.timer is not None:
             search.timer.cancel()
         self._running.discard(search)
-        self._free += search.limits.threads
+        threads = search.limits.threads
+        self._free += threads
+        cost = (monotonic() - search.start) * threads
+        self._waiting.end(search.client, threads, cost - search.cost)
         self._start_waiting()
         error = done.exception()
         if error is not None:
@@ -255,29 +372,29 @@ class Admission:
             speed = statistics.simulations / (statistics.elapsed * statistics.threads)
             self._speed = MEMORY * self._speed + (1 - MEMORY) * speed
 
-    def _cut_running(self) -> None:
-        """Cut those that run to their share, now that one more waits."""
-        now = monotonic()
-        for search in self._running:
-            end = self._shared_end(search, search.start, len(self._waiting))
-            end = max(end, now + LEAST_TIME + self._overhead)
-            if search.until < inf and end < search.end:
+    def _cut_running(self, now: float) -> None:
+        """End those that run when they must for the sake of those that wait."""
+        for search, latest in self._latest_ends(now).items():
+            end = max(latest, now + LEAST_TIME + self._overhead)
+            if end < search.end:
                 if search.timer is not None:
                     search.timer.cancel()
                 search.end = end
                 loop = search.result.get_loop()
                 search.timer = loop.call_later(end - self._overhead - now, search.stop.set)
 
-    def _give_up(self, search: _Search) -> None:
-        """Refuse a search that waited until its time ran out, as its start was foretold wrongly."""
+    def _refuse(self, search: _Search) -> None:
+        """Refuse a search that waits: its time ran out, or its place is another client's."""
+        if search.timer is not None:
+            search.timer.cancel()
         self._leave_queue(search)
         if not search.result.done():
-            search.result.set_exception(_busy(LEAST_TIME))
+            now = monotonic()
+            search.result.set_exception(_busy(self._next_end(now) - now))
 
     def _leave_queue(self, search: _Search) -> None:
-        with suppress(ValueError):
-            self._waiting.remove(search)
-        self._start_waiting()
+        if self._waiting.remove(search.client, search):
+            self._start_waiting()
 
 
 def _run_timed(job: Job, times: deque[float], limits: Limits, stop: StopFlag) -> Analysis:

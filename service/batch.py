@@ -20,7 +20,7 @@ IDS_LIMIT = 100_000
 """Items of one call."""
 
 Read: TypeAlias = Callable[[AnalyzeBatchRequest, Faults], Question]
-Search: TypeAlias = Callable[[Question], Awaitable[Analysis]]
+Search: TypeAlias = Callable[[Question, int], Awaitable[Analysis]]
 
 
 class Batch(Exchange[AnalyzeBatchRequest, AnalyzeBatchResponse]):
@@ -31,7 +31,7 @@ class Batch(Exchange[AnalyzeBatchRequest, AnalyzeBatchResponse]):
     read : callable
         Reads what an item asks; raises the faults of it that were found before, too.
     search : callable
-        Searches.
+        Searches, with the priority given.
     workers : int
         How many searches run at once.
     method : str
@@ -76,9 +76,9 @@ class Batch(Exchange[AnalyzeBatchRequest, AnalyzeBatchResponse]):
     async def _search_all(self) -> None:
         while True:
             await self._ready.acquire()
-            _, index, name, question = heapq.heappop(self._waiting)
+            order, index, name, question = heapq.heappop(self._waiting)
             try:
-                analysis = await self._search(question)
+                analysis = await self._search(question, -order)
             except Exception as error:  # noqa: BLE001 - the other items go on
                 self._refuse(index, name, error)
             else:

@@ -7,11 +7,12 @@ is 8 KiB, of the message percent-encoded and of the status, which holds the mess
 """
 
 import logging
+import math
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
 from itertools import accumulate
 from types import MappingProxyType
-from typing import NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, NoReturn, ParamSpec, TypeVar
 
 import grpc
 from google.protobuf.message import Message
@@ -35,6 +36,8 @@ T = TypeVar("T")
 
 _LOGGER = logging.getLogger(__name__)
 DOMAIN = "aleator"
+PUSHBACK = "grpc-retry-pushback-ms"
+"""The metadata by which gRPC clients with a policy of retries know when to try again."""
 _MESSAGE_LIMIT = 500
 """Bytes of the message of a status, percent-encoded."""
 _PATH_LIMIT = 200
@@ -102,9 +105,15 @@ class Refusal(Exception):
         self.faults = tuple(faults)
         self.retry_after = retry_after
 
-    def status(self) -> grpc.Status:
-        """Write the refusal as the status that a call ends with."""
-        return rpc_status.to_status(self.message())
+    async def end(self, context: "grpc.aio.ServicerContext[Any, Any]") -> NoReturn:
+        """End a call with it."""
+        status = rpc_status.to_status(self.message())
+        # With what interceptors have set already: the status alone would replace it.
+        metadata = [*context.trailing_metadata(), *status.trailing_metadata]
+        if self.retry_after is not None:
+            metadata.append((PUSHBACK, str(math.ceil(1000 * self.retry_after))))
+        await context.abort(status.code, status.details, tuple(metadata))
+        raise AssertionError("aborted")
 
     def message(self) -> status_pb2.Status:
         """Write the refusal as a message with its details."""

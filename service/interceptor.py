@@ -12,6 +12,7 @@ from typing import Any
 import grpc
 from google.protobuf.message import DecodeError
 
+from aleator.service.caller import name_caller
 from aleator.service.errors import Fault, Refusal, refusal_of, shutting_down
 from aleator.service.handlers import Behavior, Context, Handler, wrap
 from aleator.service.telemetry.calls import note_refusal
@@ -69,12 +70,13 @@ class Guard(grpc.aio.ServerInterceptor):
         read: Callable[[Any], Any] = parse_each if handler.request_streaming else parse
 
         async def answer(behavior: Behavior, request: Any, context: Context) -> Any:
+            name_caller(context)
             try:
                 if stands:
                     return await self._stand(behavior, read(request), context)
                 return await behavior(read(request), context)
             except Exception as error:  # noqa: BLE001 - gRPC would tell the client
-                await _abort(context, method, error)
+                await abort(context, method, error)
 
         return wrap(handler, answer, None)
 
@@ -115,16 +117,13 @@ class Guard(grpc.aio.ServerInterceptor):
         raise shutting_down()
 
 
-async def _abort(context: Context, method: str, error: Exception) -> None:
+async def abort(context: Context, method: str, error: Exception) -> None:
     """End a call with the status of an error."""
     if isinstance(error, grpc.aio.BaseError):  # already aborted, or the client is gone
         raise error
     refusal = refusal_of(error, method)
     note_refusal(refusal.reason)
-    status = refusal.status()
-    # With what interceptors have set already: the status alone would replace it.
-    trailing = (*context.trailing_metadata(), *status.trailing_metadata)
-    await context.abort(status.code, status.details, trailing)
+    await refusal.end(context)
 
 
 def _unreadable(reason: str, message: str) -> Refusal:

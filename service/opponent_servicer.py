@@ -116,11 +116,11 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
         """Answer many positions as they get done."""
         until = _latest_end(context.time_remaining())
 
-        async def search(question: Question) -> Analysis:
+        async def search(question: Question, priority: int) -> Analysis:
             job = partial(question.answer, self._engine)
             while True:
                 try:
-                    return await self._search(job, question, until)
+                    return await self._search(job, question, until, priority)
                 except Refusal as refusal:
                     if refusal.reason != BUSY or until < monotonic() + RETRY:
                         raise
@@ -169,7 +169,9 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
         finally:
             self._exchanges.discard(exchange)
 
-    async def _search(self, job: Job, question: Question, until: float) -> Analysis:
+    async def _search(
+        self, job: Job, question: Question, until: float, priority: int = 0
+    ) -> Analysis:
         """Run a search in its turn; at once if there is nothing to search."""
         note_game(question.position.game)
         if question.is_forced:
@@ -177,7 +179,9 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
         else:
             limits = question.limits
             with self._searches.follow(job, question.position.game, limits.threads) as followed:
-                analysis = await self._admission.run(followed, limits, until, question.kind)
+                analysis = await self._admission.run(
+                    followed, limits, until, question.kind, priority=priority
+                )
         note_search(analysis.statistics)
         return analysis
 

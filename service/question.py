@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from aleator.search import Analysis, Engine, Limits, Move, Position, Report, StopFlag, Strength
 from aleator.search.engine import codes_to_choose
-from aleator.search.errors import InvalidInput
+from aleator.search.errors import InvalidInput, Violation
 from aleator.search.strength import Level
 from aleator.service.convert import (
     MOVES_LIMIT,
@@ -217,23 +217,29 @@ def make_question(
 
 def _read_limits(message: analysis_pb2.Limits, settings: Settings) -> Limits:
     limits = read_limits(message)
-    if limits.threads > settings.workers:
-        raise InvalidInput.at(
-            "threads", f"must be 1..{settings.workers} on this server, not {limits.threads}"
-        )
+    violations = []
+    if limits.threads > settings.search_threads:
+        wanted = f"must be 1..{settings.search_threads} on this server, not {limits.threads}"
+        violations.append(Violation("threads", wanted))
+    most = settings.max_simulations
+    if most is not None and limits.simulations is not None and limits.simulations > most:
+        wanted = f"must be 1..{most} on this server, not {limits.simulations}"
+        violations.append(Violation("simulations", wanted))
+    if violations:
+        raise InvalidInput(violations)
     return limits
 
 
 def _bound(limits: Limits, level: Level, settings: Settings) -> Limits:
     """Give the limits a time, at most the longest that the server searches.
 
-    The simulations are those that the strength leaves of them.
+    The simulations are those that the strength and the server leave of them.
     """
     time = limits.time
     if time is None:
         unlimited = limits.simulations is None
         time = settings.default_time if unlimited else settings.max_time
-    caps = [limits.simulations, level.simulations]
+    caps = [limits.simulations, level.simulations, settings.max_simulations]
     return replace(
         limits,
         time=min(time, settings.max_time),

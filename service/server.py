@@ -83,7 +83,7 @@ class Server:
         observers: Sequence[CallObserver] = (),
     ) -> None:
         self._grace = settings.grace
-        self._admission = Admission(settings.workers, settings.queue)
+        self._admission = Admission(settings.workers, settings.queue, settings.turn)
         self._guard = Guard(REQUEST_LIMIT)
         services = [*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME]
         if settings.channelz:
@@ -102,7 +102,7 @@ class Server:
             ),
         )
         game_service_pb2_grpc.add_GameServiceServicer_to_server(GameServicer(), self._server)
-        engine = Engine(memory=settings.memory)
+        engine = Engine(memory=settings.search_memory)
         self._opponent = OpponentServicer(engine, self._admission, searches, settings)
         opponent_service_pb2_grpc.add_OpponentServiceServicer_to_server(
             self._opponent, self._server

@@ -11,7 +11,16 @@ import os
 import re
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import AfterValidator, BeforeValidator, ByteSize, Field, TypeAdapter, ValidationError
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ByteSize,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from aleator.search.errors import InvalidInput, shorten
@@ -93,12 +102,22 @@ class Settings(BaseSettings):
     """How many search threads run at once; by default as many as there are cores to use."""
     queue: int = Field(default=64, ge=0)
     """How many searches may wait for a worker; further ones are refused."""
+    turn: Seconds = 1.0
+    """Time that a search surely has once it runs, though its client holds more than its share of
+    the workers while another client waits."""
     default_time: Seconds = 1.0
     """Time of a search whose request sets neither a time nor a number of simulations."""
     max_time: Seconds = 60.0
     """Time that no search exceeds, whatever its request says."""
+    max_simulations: int | None = Field(default=None, ge=1)
+    """Simulations of a search at most: a request for more is refused."""
+    max_threads: int | None = Field(default=None, ge=1)
+    """Threads of a search at most: a request for more is refused. Default: the workers."""
     memory: Annotated[Bytes, Field(ge=2**20)] = 256 * 2**20
-    """Memory that the tree of one search may take."""
+    """Memory of the trees of one search at most."""
+    total_memory: Annotated[Bytes | None, Field(ge=2**20)] = None
+    """Memory of the trees of all searches at most; divided by the workers, it lowers the memory of
+    one search. Default: the workers times the memory of one search."""
     grace: Seconds = 10.0
     """Time that running calls have to end once the server is told to stop."""
     log_format: LogFormat = "auto"
@@ -111,6 +130,29 @@ class Settings(BaseSettings):
     """Where to send OpenTelemetry traces by OTLP over gRPC, a URL; needs aleator[traces]."""
     channelz: bool = False
     """Whether to tell about connections by gRPC's channelz service."""
+
+    @property
+    def search_memory(self) -> int:
+        """Bytes of the trees of one search, so that any that run at once keep to the total."""
+        if self.total_memory is None:
+            return self.memory
+        return min(self.memory, self.total_memory // self.workers)
+
+    @property
+    def search_threads(self) -> int:
+        """Threads of a search at most."""
+        return min(self.workers, self.max_threads or self.workers)
+
+    @field_validator("total_memory")
+    @classmethod
+    def _check_total_memory(cls, memory: int | None, info: ValidationInfo) -> int | None:
+        workers = info.data.get("workers", 1)
+        if memory is not None and memory // workers < 2**20:
+            raise ValueError(
+                f"must be at least {workers * 2**20}, 1 MiB for each of {workers} workers,"
+                f" not {memory}"
+            )
+        return memory
 
     @classmethod
     def settings_customise_sources(

@@ -271,7 +271,7 @@ async def test_no_more_items_are_read_than_the_window_has_room_for() -> None:
             taken += 1
             yield item(str(n)) if n % 2 else item("")
 
-    async def search(_question: Question) -> Analysis:
+    async def search(_question: Question, _priority: int) -> Analysis:
         await asyncio.sleep(0)
         return ANALYSIS
 

@@ -93,3 +93,10 @@ def test_secrets_are_masked() -> None:
     printed = Configuration(WithSecret(), {}).toml()
     assert "secret = " in printed
     assert "sesame" not in printed
+
+
+def test_the_memory_of_all_searches_is_bounded() -> None:
+    assert Settings(workers=4, memory=2**28).search_memory == 2**28
+    assert Settings(workers=4, memory=2**28, total_memory=2**29).search_memory == 2**27
+    with pytest.raises(InvalidInput, match=r"^total_memory: must be at least 4194304"):
+        load({"workers": "4", "total_memory": "3MiB"})

@@ -1,6 +1,8 @@
 """OpponentService.SuggestMove over the wire: what it answers, and when."""
 
 import asyncio
+import json
+import math
 import os
 import queue
 import time
@@ -215,7 +217,10 @@ def test_a_full_queue_is_refused_at_once_and_says_when_to_come_back() -> None:
         found = details(refused.exception())
         assert found["code"] == "RESOURCE_EXHAUSTED"
         assert found["ErrorInfo"].reason == "SERVER_BUSY"
-        assert 20 < found["RetryInfo"].retry_delay.ToTimedelta().total_seconds() <= 60
+        delay = found["RetryInfo"].retry_delay.ToTimedelta().total_seconds()
+        assert 20 < delay <= 60
+        pushback = dict(refused.exception().trailing_metadata())["grpc-retry-pushback-ms"]
+        assert int(pushback) == math.ceil(1000 * delay)
         # What needs no search is answered all the same.
         forced = suggest(small, allowed_moves=[{"notation": OPENING.moves()[0].notation}])
         assert forced.statistics.stop_reason == analysis_pb2.STOP_REASON_ONLY_MOVE
@@ -227,6 +232,27 @@ def test_a_full_queue_is_refused_at_once_and_says_when_to_come_back() -> None:
         for call in calls:
             assert not call.done()
             call.cancel()
+
+
+def test_the_operator_limits_what_a_search_costs() -> None:
+    settings = {
+        "listen": "127.0.0.1:0",
+        "workers": 3,
+        "max_simulations": 20_000,
+        "max_threads": 2,
+        "total_memory": 2**22,
+    }
+    with ServerProcess(json.dumps(settings)) as small:
+        with pytest.raises(grpc.RpcError) as refused:
+            suggest(small, limits={"simulations": 20_001, "threads": 3})
+        violations = details(refused.value)["BadRequest"].field_violations
+        assert {violation.field: violation.description for violation in violations} == {
+            "limits.simulations": "must be 1..20000 on this server, not 20001",
+            "limits.threads": "must be 1..2 on this server, not 3",
+        }
+        found = suggest(small, limits={"time": {"seconds": 60}, "threads": 2})
+        assert found.statistics.simulations == 20_000
+        assert 2**19 < found.statistics.memory <= 2**22 / 3
 
 
 def test_calls_that_come_together_are_all_answered(server: ServerProcess) -> None:

@@ -38,7 +38,7 @@ def measure_wire(game: str, rounds: int) -> list[Figure]:
         limits=analysis_pb2.Limits(simulations=1),
         seed=1,
     ).SerializeToString()
-    with _server() as address:
+    with server() as address:
         samples = take_turns(
             [
                 _probe(address, SUGGEST, "SuggestMove", request),
@@ -61,9 +61,13 @@ def measure_wire(game: str, rounds: int) -> list[Figure]:
 
 
 @contextmanager
-def _server() -> Iterator[str]:
+def server() -> Iterator[str]:
+    """Run the server of `wire_server`; give its address."""
     command = [sys.executable, "-m", "bench.wire_server"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    # It logs as any server does, but here nobody wants to read it.
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
         try:
             assert process.stdout is not None
             yield process.stdout.readline().split()[-1]

@@ -105,10 +105,10 @@ class CallLog:
         else:
             level = logging.INFO
         if _LOGGER.isEnabledFor(level):
-            _LOGGER.log(level, "call", extra=_fields(call))
+            _LOGGER.log(level, "call", extra=call_fields(call))
 
 
-def _fields(call: Call) -> Mapping[str, object]:
+def call_fields(call: Call) -> Mapping[str, object]:
     """Tell of a call what may be told: nothing of its request, and no key."""
     fields: dict[str, object] = {
         "request_id": call.request_id,

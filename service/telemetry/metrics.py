@@ -26,6 +26,7 @@ from prometheus_client.metrics_core import CounterMetricFamily
 from prometheus_client.registry import Collector
 
 from aleator.search import Statistics, StopReason
+from aleator.service.admission import BUSY
 from aleator.service.settings import Settings
 from aleator.service.telemetry.calls import UNKNOWN_METHOD, Call
 from aleator.service.telemetry.searches import SearchWatch
@@ -48,8 +49,8 @@ class Metrics:
     settings : Settings
         What the operator has set.
     methods : iterable of str
-        The methods served, as `package.Service/Method`. Their series, and those of the games, are
-        there from the start, so that the first call counts as a rise.
+        The methods served, as `package.Service/Method`. Their series, and those of the games and
+        of refusals for load, are there from the start, so that the first one counts as a rise.
     games : iterable of str
         The games.
     searches : SearchWatch
@@ -124,6 +125,7 @@ class Metrics:
             buckets=_TREE_BUCKETS,
         )
 
+        self._refusals.labels(BUSY)
         for method in (*methods, UNKNOWN_METHOD):
             self._calls_running.labels(method)
             self._call_seconds.labels(method)

@@ -118,7 +118,7 @@ class Metrics:
         self._simulations = counter("aleator_simulations", "Simulated games.", ["game"])
         gauge(
             "aleator_search_tree_limit_bytes", "Memory that the trees of one search may take."
-        ).set(settings.memory)
+        ).set(settings.search_memory)
         self._tree_bytes = histogram(
             "aleator_search_tree_bytes",
             "Memory of the trees of a search at its end.",

@@ -75,8 +75,6 @@ def test_a_line_for_each_call_tells_what_it_was_about(logged: ObservedServer) ->
     logged.health.Check(HealthCheckRequest())
 
     first, second, batch, bad, unknown, *late = calls(logged.lines())
-    peer = re.compile(r"ipv4:127\.0\.0\.1:\d+")
-    assert peer.fullmatch(first.pop("client"))
     assert first.pop("ms") > 0
     assert first.pop("timestamp").endswith("Z")
     assert first == {
@@ -86,6 +84,7 @@ def test_a_line_for_each_call_tells_what_it_was_about(logged: ObservedServer) ->
         "request_id": "ply-17",
         "method": SUGGEST,
         "code": "OK",
+        "client": "127.0.0.1",
         "game": "roygbiv",
         "simulations": 300,
         "stop_reason": "simulations",

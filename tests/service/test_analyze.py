@@ -16,6 +16,7 @@ from aleator.search import Analysis, Engine, Limits, Position, StopFlag
 from aleator.service.admission import Admission
 from aleator.service.opponent_servicer import OpponentServicer
 from aleator.service.settings import Settings
+from aleator.service.telemetry.searches import SearchWatch
 from aleator.v1 import analysis_pb2, game_service_pb2, state_pb2
 from aleator.v1.opponent_service_pb2 import (
     AnalyzePositionRequest,
@@ -161,7 +162,7 @@ class SlowClient:
 
 async def test_what_waits_for_a_slow_reader_is_the_newest_report() -> None:
     admission = Admission(1, 0)
-    servicer = OpponentServicer(Engine(), admission, Settings(workers=1))
+    servicer = OpponentServicer(Engine(), admission, SearchWatch(), Settings(workers=1))
     limits = {"time": {"seconds": 1}}
     request = AnalyzePositionRequest(state=NOTATION, limits=limits, report_interval=OFTEN)
     reports = servicer.AnalyzePosition(request, SlowClient())
@@ -183,7 +184,7 @@ async def test_what_waits_for_a_slow_reader_is_the_newest_report() -> None:
 @pytest.mark.timing
 async def test_leaving_stops_the_search_within_ten_milliseconds() -> None:
     admission = Admission(1, 1)
-    servicer = OpponentServicer(Engine(), admission, Settings(workers=1))
+    servicer = OpponentServicer(Engine(), admission, SearchWatch(), Settings(workers=1))
     request = AnalyzePositionRequest(state=NOTATION, limits=LONG, report_interval=OFTEN)
     took = []
 

@@ -89,7 +89,11 @@ def test_node(server: ServerProcess) -> None:
         run(npm, "ci", "--prefix", folder, "--no-audit", "--no-fund")
     answer = json.loads(run(node, folder / "client.js", server.address, PROTO))
     position = Position.create("roygbiv", seed=1)
-    assert answer["move"] in {move.notation for move in position.moves()}
+    legal_moves = {move.notation for move in position.moves()}
+    assert answer["move"] in legal_moves
+    first, again = answer["answered"]
+    assert first == again
+    assert first in legal_moves
     assert answer["stopReason"] == "STOP_REASON_SIMULATIONS"
     assert answer["code"] == "NOT_FOUND"
     assert "UNKNOWN_GAME" in answer["details"]

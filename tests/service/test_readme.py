@@ -1,6 +1,6 @@
-"""The README's sessions print what it says, and its Python runs.
+"""The sessions of the README and of pages print what they say, and its Python runs.
 
-`python -m tests.service.test_readme` writes the sessions' outputs into the README anew.
+`python -m tests.service.test_readme` writes the sessions' outputs anew.
 """
 
 import os
@@ -15,7 +15,9 @@ import pytest
 
 from tests.service.process import ServerProcess
 
-README = Path(__file__).parents[2] / "README.md"
+ROOT = Path(__file__).parents[2]
+README = ROOT / "README.md"
+PAGES = (README, ROOT / "docs" / "play.md")
 ADDRESS = "localhost:50051"  # in the README; the tests' server has another port
 
 
@@ -26,8 +28,8 @@ class Session(NamedTuple):
     output: str
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```$", README.read_text(), re.DOTALL | re.MULTILINE)
+def blocks(language: str, page: Path = README) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
 
 
 def sessions(block: str) -> list[Session]:
@@ -68,7 +70,9 @@ def without_times(text: str) -> str:
     return re.sub(r'"elapsed": "[\d.]+s"', '"elapsed": "..."', text)
 
 
-SESSIONS = [session for block in blocks("console") for session in sessions(block)]
+SESSIONS = [
+    session for page in PAGES for block in blocks("console", page) for session in sessions(block)
+]
 
 
 @pytest.mark.parametrize("session", SESSIONS, ids=range(len(SESSIONS)))
@@ -95,17 +99,17 @@ def test_there_are_sessions() -> None:
     assert len(blocks("python")) >= 2
 
 
-def rewrite() -> None:
-    text = README.read_text()
-    with ServerProcess() as running:
-        for block in blocks("console"):
-            anew = "".join(
-                f"$ {session.command}{printed(session.command, running.address)}"
-                for session in sessions(block)
-            )
-            text = text.replace(f"```console\n{block}```", f"```console\n{anew}```")
-    README.write_text(text)
+def rewrite(page: Path, address: str) -> None:
+    text = page.read_text()
+    for block in blocks("console", page):
+        anew = "".join(
+            f"$ {session.command}{printed(session.command, address)}" for session in sessions(block)
+        )
+        text = text.replace(f"```console\n{block}```", f"```console\n{anew}```")
+    page.write_text(text)
 
 
 if __name__ == "__main__":
-    rewrite()
+    with ServerProcess() as running:
+        for path in PAGES:
+            rewrite(path, running.address)

@@ -20,7 +20,18 @@ const suggestMove = promisify(opponent.suggestMove.bind(opponent));
 const { state } = await createGame({ game: "roygbiv", seed: 1 });
 const { analysis } = await suggestMove({ state, limits: { simulations: 1000 }, seed: 2 });
 const error = await createGame({ game: "chess" }).catch((refusal) => refusal);
+// A bot that keeps its seat: it is told of the game twice, and answers twice.
+const bot = opponent.play();
+const answers = [];
+const played = new Promise((resolve, reject) => bot.on("end", resolve).on("error", reject));
+bot.on("data", (answer) => answers.push(answer));
+const seat = analysis.seat;
+bot.write({ gameId: "g", start: { state, seat, limits: { simulations: 10 } } });
+bot.write({ gameId: "g", update: { state } });
+bot.end();
+await played;
 console.log(JSON.stringify({
+  answered: answers.map((answer) => answer.move.analysis.bestMoveNotation),
   move: analysis.bestMoveNotation,
   stopReason: analysis.statistics.stopReason,
   code: grpc.status[error.code],

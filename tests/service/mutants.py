@@ -1,0 +1,134 @@
+"""Valid requests of every method, and changes at random to them."""
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+from google.protobuf.message import Message
+
+from aleator.search import Position
+from aleator.service.convert import write_state
+from aleator.v1 import game_service_pb2 as games
+from aleator.v1 import opponent_service_pb2 as opponent
+from aleator.v1 import play_pb2
+
+LIMITS = {"simulations": 10, "time": {"nanos": 5_000_000}}
+NUMBERS = [0, 1, 2, 3, 7, 8, 12, 60, 2**31 - 1, 2**32 - 1]
+TEXTS = ["", "?", "-", "x" * 50, "\x00", "\N{GAME DIE}", "roygbiv", "1", "5@d4", "a1"]
+
+
+def random_value(field: Any, rng: random.Random) -> Any:
+    """A value of the type of a scalar field."""
+    if field.type == field.TYPE_STRING:
+        return rng.choice(TEXTS)
+    if field.type == field.TYPE_BOOL:
+        return rng.random() < 0.5
+    if field.type in (field.TYPE_DOUBLE, field.TYPE_FLOAT):
+        return rng.choice([0.0, -1.0, 2.5, float("nan"), float("inf")])
+    if field.type == field.TYPE_ENUM:
+        return rng.randrange(4)
+    return rng.choice(NUMBERS[:9] if field.type == field.TYPE_INT32 else NUMBERS)
+
+
+def mutate(message: Message, rng: random.Random) -> None:
+    """Change one thing somewhere in a message."""
+    present = [field for field, _ in message.ListFields()]
+    inner = [f for f in present if f.message_type and not f.message_type.GetOptions().map_entry]
+    if inner and rng.random() < 0.7:
+        field = rng.choice(inner)
+        value = getattr(message, field.name)
+        mutate(rng.choice(value) if field.is_repeated else value, rng)
+        return
+    if not message.DESCRIPTOR.fields:
+        return
+    field = rng.choice(message.DESCRIPTOR.fields)
+    if field.message_type:
+        if field.is_repeated and not field.message_type.GetOptions().map_entry:
+            values = getattr(message, field.name)
+            if values and rng.random() < 0.5:
+                del values[rng.randrange(len(values))]
+            else:
+                values.add()
+        elif not field.is_repeated:
+            getattr(message, field.name).SetInParent()
+        return
+    if not field.is_repeated:
+        setattr(message, field.name, random_value(field, rng))
+        return
+    values = getattr(message, field.name)
+    if values and rng.random() < 0.5:
+        values[rng.randrange(len(values))] = random_value(field, rng)
+    elif values and rng.random() < 0.5:
+        del values[rng.randrange(len(values))]
+    else:
+        values.append(random_value(field, rng))
+
+
+def mutate_often(message: Message, rng: random.Random) -> None:
+    """Change one thing, or a few."""
+    for _ in range(rng.choice([1, 1, 2, 5])):
+        mutate(message, rng)
+
+
+def random_positions(
+    game: str, rng: random.Random, options: dict[str, Any] | None = None, plies: int = 30
+) -> Iterator[Position]:
+    """The first positions of a random game."""
+    position = Position.create(game, options, seed=rng.getrandbits(64))
+    for _ in range(plies):
+        if position.finished:
+            return
+        yield position
+        moves = {seat: rng.choice(position.moves(seat)) for seat in position.seats_to_act}
+        position, _ = position.apply(moves, seed=rng.getrandbits(64))
+
+
+def valid_requests(position: Position, rng: random.Random) -> dict[str, Message]:
+    """A request of each unary or server-streaming method, about a position."""
+    game = position.game
+    state = write_state(position)
+    if rng.random() < 0.3:
+        state.Clear()
+        state.notation = position.notation
+    moves = [
+        {"seat": seat, "move": {game: rng.choice(position.moves(seat)).record}}
+        for seat in position.seats_to_act
+    ]
+    seat, move = rng.choice(moves).values()
+    search = {"state": state, "seat": seat, "limits": LIMITS, "avoided_moves": [move]}
+    return {
+        "GameService/ListGames": games.ListGamesRequest(page_size=2),
+        "GameService/GetGame": games.GetGameRequest(game=game),
+        "GameService/CreateGame": games.CreateGameRequest(
+            game=game, options=position.options, seed=1
+        ),
+        "GameService/ListMoves": games.ListMovesRequest(state=state, seat=seat),
+        "GameService/ApplyMove": games.ApplyMoveRequest(state=state, moves=moves),
+        "GameService/ObserveState": games.ObserveStateRequest(state=state, seat=seat),
+        "GameService/ConvertState": games.ConvertStateRequest(state=state),
+        "GameService/RenderState": games.RenderStateRequest(
+            state=state, format=3, highlight=move, seat=seat
+        ),
+        "OpponentService/SuggestMove": opponent.SuggestMoveRequest(**search),
+        "OpponentService/AnalyzePosition": opponent.AnalyzePositionRequest(
+            **search, report_interval={"seconds": 1}
+        ),
+    }
+
+
+def batch_item(position: Position, name: str) -> opponent.AnalyzeBatchRequest:
+    """An item of AnalyzeBatch."""
+    (seat, *_) = position.seats_to_act
+    return opponent.AnalyzeBatchRequest(
+        id=name, state=write_state(position), seat=seat, limits=LIMITS
+    )
+
+
+def game_of_play(positions: list[Position], seat: int, name: str) -> list[play_pb2.PlayRequest]:
+    """The messages about a game of Play, as a seat sees it."""
+    first, *rest = [write_state(position.observe(seat)) for position in positions]
+    start = {"state": first, "seat": seat, "limits": LIMITS, "clock": {"time_left": {"seconds": 1}}}
+    return [
+        play_pb2.PlayRequest(game_id=name, start=start),
+        *(play_pb2.PlayRequest(game_id=name, update={"state": state}) for state in rest),
+    ]

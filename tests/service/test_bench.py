@@ -31,3 +31,19 @@ def test_bench_measures_playouts_searches_and_calls() -> None:
         "echo, server time",
     }
     assert all(median > 0 for median in medians.values())
+
+
+def test_sizing_measures_every_call() -> None:
+    command = [sys.executable, "-m", "bench.sizing", "roygbiv", "--seconds", "0.1", "--rounds", "1"]
+    result = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=True
+    )
+    _, _, *rows = result.stdout.splitlines()
+    calls = [row.split(" | ") for row in rows]
+    assert [call[1] for call in calls] == [
+        "ListMoves",
+        "SuggestMove, 100 simulations",
+        "SuggestMove, 1,000 simulations",
+        "SuggestMove, 10,000 simulations",
+    ]
+    assert all(0 < float(call[2].removesuffix(" ms")) < 10_000 for call in calls)

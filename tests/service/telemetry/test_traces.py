@@ -1,10 +1,14 @@
 """Spans of calls, seen by OpenTelemetry's own exporter in memory, and a collector that is away."""
 
+import json
 import time
 from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
 
 import grpc
 import pytest
+from grpc_health.v1.health_pb2 import HealthCheckRequest
+from opentelemetry.proto.collector.trace.v1 import trace_service_pb2, trace_service_pb2_grpc
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
@@ -89,6 +93,41 @@ async def test_streams_and_refusals_have_spans(
     assert refused.status.status_code is StatusCode.UNSET  # the client's fault
     assert unknown.status.status_code is StatusCode.ERROR
     assert unknown.name == "unknown"
+
+
+class Collector(trace_service_pb2_grpc.TraceServiceServicer):
+    """Takes what is exported by OTLP."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.services: set[str] = set()
+
+    def Export(self, request, _context):  # noqa: N802 - the name of the RPC
+        for of_resource in request.resource_spans:
+            self.services |= {
+                attribute.value.string_value
+                for attribute in of_resource.resource.attributes
+                if attribute.key == "service.name"
+            }
+            self.names += [span.name for of in of_resource.scope_spans for span in of.spans]
+        return trace_service_pb2.ExportTraceServiceResponse()
+
+
+def test_what_waits_is_sent_when_the_server_ends() -> None:
+    collector = Collector()
+    receiver = grpc.server(ThreadPoolExecutor(1))
+    trace_service_pb2_grpc.add_TraceServiceServicer_to_server(collector, receiver)
+    port = receiver.add_insecure_port("127.0.0.1:0")
+    receiver.start()
+    settings = {"listen": "127.0.0.1:0", "traces_endpoint": f"http://127.0.0.1:{port}"}
+    with ServerProcess(json.dumps(settings)) as server:
+        for _ in range(3):
+            server.games.CreateGame(CreateGameRequest(game="roygbiv"))
+        server.health.Check(HealthCheckRequest())
+        server.stop()
+    receiver.stop(None).wait()
+    assert collector.names == ["aleator.v1.GameService/CreateGame"] * 3
+    assert collector.services == {"aleator"}
 
 
 def test_a_collector_that_is_away_holds_up_nobody() -> None:

@@ -8,7 +8,7 @@ import pytest
 from google.protobuf.json_format import ParseDict
 
 from aleator.search import Position
-from aleator.search.games import codec, game_ids
+from aleator.search.games import codec, codec_class, game_ids
 from aleator.service.convert import read_record, read_state
 from aleator.v1 import state_pb2
 
@@ -66,6 +66,20 @@ def typed_move(game, value):
 
 def test_every_game_has_a_page():
     assert sorted(path.stem for path in PAGES.glob("*.md")) == sorted(GAMES)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_rules_are_in_one_place(game):
+    """That is the page that GetGame returns; it lists every option, and the other page none."""
+    rules = codec(game).rules_markdown()
+    assert f"../../search/games/{game}.md" in page(game)
+    twice = set(re.findall("^## (.*)$", rules, re.MULTILINE)) & set(
+        re.findall("^## (.*)$", page(game), re.MULTILINE)
+    )
+    assert not twice
+    options = re.search(r"^## Options\n\n((?:\|.*\n)+)", rules, re.MULTILINE)[1]
+    listed = re.findall(r"^\| `(\w+)` \|", options, re.MULTILINE)
+    assert listed == [option.name for option in codec_class(game).option_list()]
 
 
 @pytest.mark.parametrize("game", GAMES)

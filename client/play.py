@@ -114,8 +114,8 @@ class Exchange:
     def receive(self, response: play_pb2.PlayResponse) -> None:
         """Hand on an answer."""
         with self._lock:
-            future = self._waiting.pop(response.index)
-        if not future.done():
+            future = self._waiting.pop(response.index, None)
+        if future is not None and not future.done():
             future.set_result(response)
 
     def end(self, error: CallError | None) -> None:

@@ -199,7 +199,7 @@ class Position:
         Parameters
         ----------
         seat : int, optional
-            By default the only one that is to act.
+            By default the only one that is to act; of several, the only one whose hand is known.
 
         Raises
         ------
@@ -207,7 +207,7 @@ class Position:
         InvalidInput
             If there is no such seat; the path is ``seat``.
         SeatRequired
-            If none is given and several are to act.
+            If none is given and it might be more than one.
         SeatNotToAct
         HandHidden
             If the seat's own hand is hidden in this position.
@@ -218,9 +218,11 @@ class Position:
         if not to_act:
             raise GameFinished
         if seat is None:
-            if len(to_act) > 1:
+            # Of several seats to act, what one seat sees shows the hand of that one alone.
+            able = [seat for seat in to_act if self.codec.hand_known(self.state, seat)]
+            if len(to_act) > 1 and len(able) != 1:
                 raise SeatRequired(to_act)
-            seat = to_act[0]
+            seat = able[0] if able else to_act[0]
         elif seat not in to_act:
             raise SeatNotToAct(seat, to_act)
         if not self.hand_known(seat):

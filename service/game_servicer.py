@@ -152,6 +152,7 @@ class GameServicer(game_service_pb2_grpc.GameServiceServicer):
                     highlight = faults.read(
                         "highlight", read_move, request.highlight, position, seat
                     )
+        faults.read("seat", _check_use_of_seat, request)
         faults.check()
         assert position is not None
         note_game(position.game)
@@ -160,6 +161,16 @@ class GameServicer(game_service_pb2_grpc.GameServiceServicer):
         # In a thread, because a picture takes many times as long as other answers.
         content = await asyncio.to_thread(render, drawing, position, format_, highlight)
         return game_service_pb2.RenderStateResponse(content=content, media_type=format_.media_type)
+
+
+def _check_use_of_seat(request: game_service_pb2.RenderStateRequest) -> None:
+    """Refuse a seat without a move: whoever sets it may expect to see what that seat sees."""
+    if request.HasField("seat") and not request.HasField("highlight"):
+        raise InvalidInput.at(
+            "",
+            "is whose move `highlight` is, which is not set; to draw what a seat may see, send the"
+            " state that ObserveState gives",
+        )
 
 
 def _read_format(number: int) -> Format:

@@ -131,7 +131,8 @@ def contest_results(game: str) -> list[dict[str, Any]]:
 
 def page() -> str:
     """The text of docs/strength.md."""
-    return INTRODUCTION + "".join(map(_section, measured_games()))
+    games = measured_games()
+    return INTRODUCTION + ("".join(map(_section, games)) if games else NOTHING_MEASURED)
 
 
 INTRODUCTION = f"""# How strong Aleator plays
@@ -145,10 +146,15 @@ points more mean ten times the odds to win, at two seats with the default option
 are fixed ways to play, in [search/players](../search/players); `random` plays any legal move.
 Levels limit the simulations, not the time, so a level is as strong on any machine; weak ones try
 more moves and choose among those that seem near-equal. Level 10 has no limit, and is listed with
-the simulations that it was measured with. `Strength.elo` plays with settings in between, in
-games that are listed here.
+the simulations that it was measured with. Of a game whose levels are measured here, `Strength.elo`
+and `--elo` play with settings in between; of others they are refused.
 
 **Time** is for a move, on one core of the machine that measured.
+"""
+
+
+NOTHING_MEASURED = """
+No game has been measured yet.
 """
 
 

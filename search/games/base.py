@@ -159,6 +159,8 @@ class Codec(ABC):
         The numbers of players it can be played by.
     example : str
         The notation of some position.
+    score_unit : str
+        What its scores count, in the plural.
     Options : type
         The pydantic model of the options.
     told_by_notation : frozenset of str
@@ -174,6 +176,7 @@ class Codec(ABC):
     hidden: ClassVar[str]
     seat_counts: ClassVar[tuple[int, ...]]
     example: ClassVar[str]
+    score_unit: ClassVar[str] = "points"
     Options: ClassVar[type[StrictModel]]
     told_by_notation: ClassVar[frozenset[str]]
 

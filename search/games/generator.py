@@ -142,6 +142,7 @@ class GeneratorCodec(Codec):
 
     id: ClassVar[str] = "generator"
     title: ClassVar[str] = "Generator"
+    score_unit: ClassVar[str] = "pieces in place"
     hidden: ClassVar[str] = ""
     seat_counts: ClassVar[tuple[int, ...]] = SEAT_COUNTS
     example: ClassVar[str] = "generator G:M,GR:ML,YG:L,RYG:SM/Y:SL,YY:M,RBGB:S 0 R 57"

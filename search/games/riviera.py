@@ -226,6 +226,7 @@ class RivieraCodec(Codec):
 
     id: ClassVar[str] = "riviera"
     title: ClassVar[str] = "Riviera"
+    score_unit: ClassVar[str] = "stars"
     hidden: ClassVar[str] = (
         "The other seats' hands, the draw pile, the hands of crashed seats, discards of redraws,"
         " and, where seats choose at once, their choices until all have chosen."

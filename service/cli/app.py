@@ -34,6 +34,7 @@ from aleator.search.errors import (
 from aleator.search.games import codec_class, game_ids
 from aleator.search.games.base import parse_option
 from aleator.search.limits import parse_duration
+from aleator.search.players import players_of
 from aleator.search.position import pick_seed
 from aleator.search.record import read_games
 from aleator.search.review import MoveReview, review_game, sum_up
@@ -104,7 +105,10 @@ Level = Annotated[
 ]
 Elo = Annotated[
     float | None,
-    typer.Option(help="Strength on the Elo scale of the game, within the range that it lists."),
+    typer.Option(
+        help="Strength on the Elo scale of the game, within the range that `aleator games` shows;"
+        " only for games that show one."
+    ),
 ]
 Players = Annotated[
     int | None, typer.Option(help="Number of seats. Default: the default of the game.")
@@ -143,6 +147,11 @@ GameOptions = Annotated[
         " may be repeated.",
     ),
 ]
+
+
+def _players() -> str:
+    """The reference players of all games, for people."""
+    return "; ".join(f"{game}: {', '.join(players_of(game))}" for game in game_ids())
 
 
 @app.callback(invoke_without_command=True)
@@ -349,7 +358,7 @@ def match(
         typer.Argument(
             metavar="BOT...",
             help="Two bots or more: random, engine:sims=1000, engine:time=50ms, or a reference"
-            " player of the game such as greedy. The last one takes all seats left.",
+            f" player of the game ({_players()}). The last one takes all seats left.",
         ),
     ],
     game: Annotated[str, typer.Option(metavar="GAME", help="Id of the game.")] = "roygbiv",

@@ -226,7 +226,7 @@ class Play:
         self._pace = max(self._pace, analysis.statistics.elapsed)
         self._thoughts.pop(seat, None)
         if is_open:
-            self._thoughts[seat] = _thought(analysis)
+            self._thoughts[seat] = _thought(analysis, self.position.codec.score_unit)
         return analysis.best_move
 
     def _analyse(
@@ -315,14 +315,14 @@ def _move_list(moves: Sequence[Move]) -> RenderableType:
     return described
 
 
-def _thought(analysis: Analysis) -> Text:
-    """What an opponent made of its position, in a line."""
+def _thought(analysis: Analysis, unit: str) -> Text:
+    """What an opponent made of its position, in a line; `unit` is what its game counts."""
     if analysis.estimate is None:
         return Text("had only one move.", style="dim")
     return Text.assemble(
         "expects to win ",
         (percent(analysis.estimate.win_share[analysis.seat]), "bold"),
-        f" of the time, {analysis.estimate.score[analysis.seat]:.0f} points"
+        f" of the time, {analysis.estimate.score[analysis.seat]:.1f} {unit}"
         f" ({analysis.statistics.simulations:,} games tried).",
         style="dim",
     )

@@ -207,6 +207,10 @@ def _verdict(result: MatchResult) -> Text:
         best = max(result.bots, key=lambda bot: bot.win_share)
         return Text("most of the win: ").append(best.bot, style="bold green")
     title = Text(f"{first.bot} against {others[0].bot}: ")
+    if result.test is not None and result.test.accepted is not None:
+        way = "at least" if result.test.accepted == result.test.elo1 else "at most"
+        lead = f"{first.bot} leads by {way} {result.test.accepted:g} Elo"
+        return title.append(lead, style="bold green")
     if first.interval[0] > result.even_share:
         return title.append(f"{first.bot} is stronger", style="bold green")
     if first.interval[1] < result.even_share:

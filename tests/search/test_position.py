@@ -88,6 +88,10 @@ def test_several_seats_to_act():
     assert paths(caught) == ["outcome"]
     between, events = position.apply({1: position.find_move("g5", 1)})
     assert between.seats_to_act == (0, 2)
+    seen = between.observe(2)  # shows one hand of those to act
+    assert seen.moves() == seen.moves(2)
+    with pytest.raises(SeatRequired, match="0, 2"):
+        between.observe(1).moves()
     assert [event.description for event in events] == ["Seat 1 has chosen."]
     with pytest.raises(SeatNotToAct, match="to act: 0, 2"):
         between.moves(1)

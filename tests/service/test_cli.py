@@ -30,6 +30,7 @@ from aleator.search import (
     strength,
 )
 from aleator.search.games import game_ids
+from aleator.search.players import players_of
 from aleator.search.strength import Level
 from aleator.service.cli.app import app
 from aleator.service.cli.play import ERASE_SCROLLED, Opponent, Play
@@ -381,6 +382,12 @@ def test_people_at_one_terminal_do_not_see_the_hands_of_each_other(
     assert " won, " in table.screen.getvalue().splitlines()[-1]
 
 
+def test_scores_are_called_what_they_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Table(monkeypatch, [0], {"max_rolls": 6}, game="generator")
+    assert " pieces in place (" in table.screen.getvalue()
+    assert "points" not in table.screen.getvalue()
+
+
 def test_people_with_open_hands_need_no_empty_screen(monkeypatch: pytest.MonkeyPatch) -> None:
     options = {"players": 3, "open_hands": True}
     table = Table(monkeypatch, [0, 1], options)
@@ -541,6 +548,12 @@ def test_match_is_reproducible_and_sees_that_greedy_beats_random() -> None:
     assert blind["elo"]["interval"][1] < greedy["elo"]["elo"] == 0
 
 
+def test_help_names_all_players() -> None:
+    text = " ".join(run("match", "--help").stdout.split())
+    for game in game_ids():
+        assert f"{game}: {', '.join(players_of(game))}" in text
+
+
 def test_a_match_for_people() -> None:
     result = run(*MATCH, "engine:sims=2", "--pairs", "2", "--seed", "1")
     lines = result.stdout.splitlines()
@@ -549,6 +562,7 @@ def test_a_match_for_people() -> None:
     assert [line.split()[0] for line in lines[4:7]] == ["random", "greedy", "engine:sims=2"]
     tested = run(*MATCH, "--pairs", "30", "--seed", "1", "--elo0", "-50", "--elo1", "0").stdout
     assert "test of -50 against +0 Elo: decided for -50 (LLR -" in tested
+    assert tested.startswith("random against greedy: random leads by at most -50 Elo\n")
 
 
 @pytest.mark.parametrize("bots", [[], ["engine:sims=2"]])

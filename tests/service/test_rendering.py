@@ -220,6 +220,7 @@ BAD: dict[str, tuple[dict[str, Any], str, str]] = {
         "highlight.generator",
     ),
     "no such seat": ({"highlight": {"notation": "2@a1"}, "seat": 5}, "INVALID_INPUT", "seat"),
+    "a seat without a move": ({"seat": 0}, "INVALID_INPUT", "seat"),
     "a hidden hand": (
         {"state": {"notation": EXAMPLES["roygbiv"].replace("223", "???")}, "highlight": {}},
         "HAND_HIDDEN",

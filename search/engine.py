@@ -12,8 +12,8 @@ search", CG (2008), for root parallelism; the lower bound as in D. Wu's KataGo;
 S. Ganzfried, T. Sandholm, K. Waugh, "Strategy purification and thresholding",
 AAMAS (2012), for leaving the rarest moves out of a mixed strategy.
 
-Limits: standard errors treat the simulations through one move as independent
-draws, which they are only roughly, since the tree learns.
+Limits: standard errors say how much an answer would differ with another seed, and that a
+mean still moves while the tree learns; not what a game's evaluation has wrong.
 """
 
 import math
@@ -357,8 +357,8 @@ class _Merged:
 
     visits: int
     shares: list[float]
-    squares: list[float]
     scores: list[float]
+    error: float  # the standard error of the seat's win share
     strategy: float  # weight in a mixed strategy; 0 for a pure one
     search: Search  # the tree with most visits of the move
 
@@ -547,31 +547,34 @@ class _Task:
     def _merge(self) -> dict[int, _Merged]:
         if not self.searches:
             return {}
+        rows = merge_roots(self.searches)
+        # As if one more draw, as uncertain as all were, had been seen of each move: so one visit
+        # proves nothing. Of all, one more is added of a fair coin's variance.
+        count = sum(row[1] for row in rows)
+        total = sum(row[2][self.seat] for row in rows)
+        variance = (max(0.0, sum(row[4] for row in rows) - total * total / count) + 0.25) / count
         return {
-            code: _Merged(visits, shares, squares, scores, strategy, self.searches[index])
-            for code, visits, shares, squares, scores, strategy, index in merge_roots(self.searches)
+            code: _Merged(
+                visits,
+                shares,
+                scores,
+                math.sqrt(spread + variance) / visits,
+                strategy,
+                self.searches[index],
+            )
+            for code, visits, shares, scores, _, spread, strategy, index in rows
         }
-
-    def _error(self, merged: _Merged) -> float:
-        """The standard error of the seat's win share.
-
-        As if one more draw, of variance 1/4, had been seen: so one visit proves nothing.
-        """
-        total = merged.shares[self.seat]
-        squares = merged.squares[self.seat] - total * total / merged.visits
-        return math.sqrt(max(0.0, squares) + 0.25) / merged.visits
 
     def _share(self, merged: _Merged) -> float:
         return merged.shares[self.seat] / merged.visits
 
     def _estimate(self, merged: _Merged) -> Estimate:
-        error = self._error(merged)
         return Estimate(
             # Where luck was taken out of the simulations, a mean may lie a little outside.
             win_share=tuple(min(1.0, max(0.0, total / merged.visits)) for total in merged.shares),
             score=tuple(total / merged.visits for total in merged.scores),
-            standard_error=error,
-            lower_bound=max(0.0, self._share(merged) - CONFIDENCE * error),
+            standard_error=merged.error,
+            lower_bound=max(0.0, self._share(merged) - CONFIDENCE * merged.error),
         )
 
     def _order(self, merged: dict[int, _Merged]) -> list[int]:
@@ -587,7 +590,7 @@ class _Task:
                 return (False, -move.strategy, code)
             if move.visits < enough:
                 return (True, -move.visits, code)
-            return (False, CONFIDENCE * self._error(move) - self._share(move), code)
+            return (False, CONFIDENCE * move.error - self._share(move), code)
 
         return sorted(merged, key=key)
 

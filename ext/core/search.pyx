@@ -30,7 +30,8 @@ of n-person games", AAAI (1986); D. Perick et al., "Comparison of different
 selection strategies in MCTS for the game of Tron", IEEE CIG (2012); G. Chaslot
 et al., "Progressive strategies for Monte-Carlo tree search", New Mathematics and
 Natural Computation 4 (2008), for progressive widening and priors;
-V. Lisý et al., "Convergence of Monte Carlo tree search in simultaneous move
+H. Flyvbjerg, H. Petersen, "Error estimates on averages of correlated data", J. Chem.
+Phys. 91 (1989), for standard errors; V. Lisý et al., "Convergence of Monte Carlo tree search in simultaneous move
 games", NIPS (2013), and M. Schmid et al., "Variance reduction in Monte Carlo
 counterfactual regret minimization", AAAI (2019), for regret matching.
 
@@ -84,6 +85,8 @@ cdef enum:
     VARIATION_DRAWS = 8  # determinizations tried for a principal variation
     MIN_VARIATION_VISITS = 2
     LAST_STAMP = 0x7FFFFFF0
+    BLOCK_SIZES = 32
+    LEAST_BLOCKS = 16  # fewer say little of their variance
 
 cdef float WORST = -1e30
 # Regret matching chooses uniformly with probability 1/sqrt(visits of the node), but at least:
@@ -154,11 +157,52 @@ cdef class StopFlag:
         return get_flag(&self.flag) != 0
 
 
+# Sums over the means of blocks of 2^k successive simulations, the searching seat's win share.
+cdef struct Blocks:
+    double total
+    double squares
+    float pending  # the mean of a block whose neighbour is not complete yet
+
+
 # Sums over the simulations that began with one root move.
 cdef struct RootSums:
     double[MAX_SEATS] shares
-    double[MAX_SEATS] squares  # of the shares, for the variance
     double[MAX_SEATS] scores
+    Blocks[BLOCK_SIZES] blocks  # by k
+
+
+cdef void add_to_blocks(RootSums* sums, uint32_t number, float share) noexcept nogil:
+    """Add the share of the `number`th simulation, from 1, to the blocks that it completes."""
+    cdef Blocks* blocks = sums.blocks
+    while True:
+        blocks.total += share
+        blocks.squares += <double>share * share
+        if number & 1:
+            blocks.pending = share
+            break
+        number >>= 1
+        share = (share + blocks.pending) / 2
+        blocks += 1
+
+
+cdef double squared_error(const RootSums* sums, uint32_t visits) noexcept nogil:
+    """The squared standard error of the mean of so many simulations, as the worst block size has it.
+
+    Simulations of one move resemble those just before, and the tree learns: so their mean is
+    less sure than as many independent ones would make it, which long blocks show.
+    """
+    cdef double worst = 0
+    cdef double error
+    cdef double count
+    cdef int k = 0
+    while visits >= (LEAST_BLOCKS if k else 2):
+        count = visits
+        error = sums.blocks[k].squares - sums.blocks[k].total * sums.blocks[k].total / count
+        error /= count * (count - 1)
+        worst = max(worst, error)
+        visits >>= 1
+        k += 1
+    return worst
 
 
 cdef class Search:
@@ -869,8 +913,9 @@ cdef class Search:
         cdef int seat
         for seat in range(self.game.seats):
             sums.shares[seat] += shares[seat]
-            sums.squares[seat] += shares[seat] * shares[seat]
             sums.scores[seat] += scores[seat]
+        # Edges and mixed edges have their visits in the same place.
+        add_to_blocks(sums, (self.arena.cells + self.path[0].edge).visits, shares[self.seat])
 
     cdef void regret(self, Step* step, float share) noexcept nogil:
         """Add to each edge's regret what it would have brought beyond the strategy's value.
@@ -918,7 +963,7 @@ cdef class Search:
 
     def root_statistics(self):
         """What the simulations say of each root move tried so far; see `merge_roots`."""
-        return [row[:6] for row in merge_roots([self])]
+        return [row[:-1] for row in merge_roots([self])]
 
     def principal_variation(self, uint32_t move, int length):
         """The line the tree expects after a root move, legal in one possible world.
@@ -1004,7 +1049,10 @@ cdef class Search:
 
 # What the simulations of several searches say of one root move.
 cdef struct MergedRow:
-    RootSums sums
+    double[MAX_SEATS] shares
+    double[MAX_SEATS] scores
+    double squares
+    double spread
     uint64_t visits
     double strategy
     uint32_t most  # visits in one of the searches
@@ -1022,10 +1070,12 @@ def merge_roots(list searches not None):
     Returns
     -------
     list of tuple
-        (move, visits, shares, squares, scores, strategy, search), the shares, squares
-        and scores summed over the simulations, by seat; the strategy is the weight of
-        the move in a mixed strategy, 0 if the searches are not `mixed`; the search is
-        the index of the one that visited the move most.
+        (move, visits, shares, scores, squares, spread, strategy, search), the shares and
+        scores summed over the simulations, by seat; the squares are those of the
+        searching seat's shares, and the spread is the variance of the sum of these,
+        0 of a single simulation; the strategy is the weight of the move in a mixed
+        strategy, 0 if the searches are not `mixed`; the search is the index of the one
+        that visited the move most.
     """
     cdef Search first = searches[0]
     cdef Search search
@@ -1053,16 +1103,20 @@ def merge_roots(list searches not None):
                     row.most = edge.visits
                     row.search = index
                 for seat in range(seats):
-                    row.sums.shares[seat] += search.sums[i].shares[seat]
-                    row.sums.squares[seat] += search.sums[i].squares[seat]
-                    row.sums.scores[seat] += search.sums[i].scores[seat]
+                    row.shares[seat] += search.sums[i].shares[seat]
+                    row.scores[seat] += search.sums[i].scores[seat]
+                row.squares += search.sums[i].blocks[0].squares
+                row.spread += (
+                    <double>edge.visits * edge.visits * squared_error(search.sums + i, edge.visits)
+                )
         return [
             (
                 first.root_moves[place],
                 rows[place].visits,
-                [rows[place].sums.shares[seat] for seat in range(seats)],
-                [rows[place].sums.squares[seat] for seat in range(seats)],
-                [rows[place].sums.scores[seat] for seat in range(seats)],
+                [rows[place].shares[seat] for seat in range(seats)],
+                [rows[place].scores[seat] for seat in range(seats)],
+                rows[place].squares,
+                rows[place].spread,
                 rows[place].strategy,
                 rows[place].search,
             )

@@ -3,6 +3,7 @@
 import threading
 import time
 from dataclasses import replace
+from statistics import mean, stdev
 
 import pytest
 
@@ -111,6 +112,24 @@ def test_the_best_move_comes_first_with_a_sane_estimate():
         assert 0 < estimate.standard_error < 0.5
     assert best.principal_variation[0] == best.move
     assert analysis.estimate == best.estimate
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_standard_errors_say_how_much_another_seed_would_change(alone):
+    position = Position.parse(OPENING)
+    seat = position.acting_seat()
+    move = position.moves()[0]
+    limits = Limits(simulations=1500)
+    engine = Engine()
+    found = [
+        engine.evaluate(position, move, limits, seed=seed)
+        if alone
+        else engine.suggest(position, limits=limits, seed=seed).estimate
+        for seed in range(30)
+    ]
+    spread = stdev(estimate.win_share[seat] for estimate in found)
+    told = mean(estimate.standard_error for estimate in found)
+    assert 0.5 < spread / told < 1.5
 
 
 def test_time_limit_is_kept_and_used():

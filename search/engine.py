@@ -520,8 +520,7 @@ class _Task:
         warnings = []
         if any(search.memory_full for search in self.searches):
             warnings.append(
-                "the memory for the search tree was used up; the tree grew no further,"
-                " the statistics did"
+                "the memory for the search tree was used up; what was visited least was dropped"
             )
         analysis = Analysis(
             best_move=self.position.move(best, self.seat),

@@ -2,9 +2,9 @@
 
 A node takes one cell; its edges take a block of 1, 2, 4, ... consecutive
 cells, and move to a block twice as long when they outgrow it. Outgrown blocks
-are kept in one free list per size. The block is reserved at once and touched
-only as the tree grows, so that its size is a cap and not a cost. Nothing is
-freed singly: the tree goes as a whole.
+are kept in one free list per size, as are those of subtrees that are dropped. The
+block is reserved at once and touched only as the tree grows, so that its size is
+a cap and not a cost.
 
 Limits: indices have 32 bits, so a tree has at most 2^32 cells (128 GiB).
 """
@@ -53,6 +53,7 @@ cdef struct Arena:
     uint32_t used
     uint32_t capacity
     uint32_t nodes
+    uint32_t freed  # cells in the lists of free blocks
     uint32_t[SIZES] free  # first free block by size, 0 for none; linked by `child`
 
 
@@ -60,6 +61,7 @@ cdef int open_arena(Arena* arena, size_t memory) except -1
 cdef void close_arena(Arena* arena) noexcept nogil
 cdef uint32_t new_node(Arena* arena) noexcept nogil
 cdef Edge* new_edge(Arena* arena, uint32_t node, uint32_t move) noexcept nogil
+cdef void drop_tree(Arena* arena, uint32_t node) noexcept nogil
 
 
 cdef inline Node* node_at(Arena* arena, uint32_t index) noexcept nogil:

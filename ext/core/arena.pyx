@@ -26,12 +26,10 @@ cdef void close_arena(Arena* arena) noexcept nogil:
 
 cdef uint32_t new_node(Arena* arena) noexcept nogil:
     """A node without edges; 0 if the arena is full."""
-    cdef uint32_t index = arena.used
-    if index >= arena.capacity:
-        return 0
-    arena.used = index + 1
-    arena.nodes += 1
-    memset(arena.cells + index, 0, sizeof(Node))
+    cdef uint32_t index = new_block(arena, 0)
+    if index:
+        arena.nodes += 1
+        memset(arena.cells + index, 0, sizeof(Node))
     return index
 
 
@@ -40,12 +38,19 @@ cdef uint32_t new_block(Arena* arena, uint32_t size) noexcept nogil:
     cdef uint32_t index = arena.free[size]
     if index:
         arena.free[size] = arena.cells[index].child
+        arena.freed -= <uint32_t>1 << size
         return index
     index = arena.used
     if arena.capacity - index < <uint32_t>1 << size:
         return 0
     arena.used = index + (<uint32_t>1 << size)
     return index
+
+
+cdef void free_block(Arena* arena, uint32_t index, uint32_t size) noexcept nogil:
+    arena.cells[index].child = arena.free[size]
+    arena.free[size] = index
+    arena.freed += <uint32_t>1 << size
 
 
 cdef Edge* new_edge(Arena* arena, uint32_t node, uint32_t move) noexcept nogil:
@@ -65,8 +70,7 @@ cdef Edge* new_edge(Arena* arena, uint32_t node, uint32_t move) noexcept nogil:
             return NULL
         if owner.edges:
             memcpy(arena.cells + block, arena.cells + owner.edges, owner.count * sizeof(Edge))
-            arena.cells[owner.edges].child = arena.free[owner.size]
-            arena.free[owner.size] = owner.edges
+            free_block(arena, owner.edges, owner.size)
         owner.edges = block
         owner.size = size
     edge = arena.cells + owner.edges + owner.count
@@ -74,3 +78,18 @@ cdef Edge* new_edge(Arena* arena, uint32_t node, uint32_t move) noexcept nogil:
     memset(edge, 0, sizeof(Edge))
     edge.move = move
     return edge
+
+
+cdef void drop_tree(Arena* arena, uint32_t node) noexcept nogil:
+    """Free a node with all that is behind it; whatever leads to it is the caller's to cut."""
+    cdef Node* dropped = node_at(arena, node)
+    cdef uint32_t i
+    for i in range(dropped.count):
+        if arena.cells[dropped.edges + i].child:
+            drop_tree(arena, arena.cells[dropped.edges + i].child)
+    if dropped.unseen:
+        drop_tree(arena, dropped.unseen)
+    if dropped.edges:
+        free_block(arena, dropped.edges, dropped.size)
+    free_block(arena, node, 0)
+    arena.nodes -= 1

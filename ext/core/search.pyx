@@ -30,8 +30,9 @@ of n-person games", AAAI (1986); D. Perick et al., "Comparison of different
 selection strategies in MCTS for the game of Tron", IEEE CIG (2012); G. Chaslot
 et al., "Progressive strategies for Monte-Carlo tree search", New Mathematics and
 Natural Computation 4 (2008), for progressive widening and priors;
-H. Flyvbjerg, H. Petersen, "Error estimates on averages of correlated data", J. Chem.
-Phys. 91 (1989), for standard errors; V. Lisý et al., "Convergence of Monte Carlo tree search in simultaneous move
+H. Flyvbjerg, H. Petersen, "Error estimates on averages of correlated data",
+J. Chem. Phys. 91 (1989), for standard errors;
+V. Lisý et al., "Convergence of Monte Carlo tree search in simultaneous move
 games", NIPS (2013), and M. Schmid et al., "Variance reduction in Monte Carlo
 counterfactual regret minimization", AAAI (2019), for regret matching.
 
@@ -51,6 +52,7 @@ from aleator.ext.core.arena cimport (
     MixedEdge,
     Node,
     close_arena,
+    drop_tree,
     new_edge,
     new_node,
     node_at,
@@ -87,6 +89,12 @@ cdef enum:
     LAST_STAMP = 0x7FFFFFF0
     BLOCK_SIZES = 32
     LEAST_BLOCKS = 16  # fewer say little of their variance
+    # A full tree is pruned until a part of the arena is free again, but not more often than
+    # one simulation for so many cells: where blocks of a wanted size run out again at once, it
+    # only stops growing.
+    FREE_PART = 4
+    CELLS_A_PRUNING = 256
+    PRUNED_A_LOOK = 1024  # nodes between looks at the clock
 
 cdef float WORST = -1e30
 # Regret matching chooses uniformly with probability 1/sqrt(visits of the node), but at least:
@@ -186,7 +194,7 @@ cdef void add_to_blocks(RootSums* sums, uint32_t number, float share) noexcept n
 
 
 cdef double squared_error(const RootSums* sums, uint32_t visits) noexcept nogil:
-    """The squared standard error of the mean of so many simulations, as the worst block size has it.
+    """The squared standard error of the mean of so many simulations, by the worst block size.
 
     Simulations of one move resemble those just before, and the tree learns: so their mean is
     less sure than as many independent ones would make it, which long blocks show.
@@ -225,8 +233,8 @@ cdef class Search:
         Values of `Tuning` that differ from the game's, or from the defaults without
         knowledge.
     memory : int
-        Cap of the tree in bytes; a tree that reached it grows no further, its
-        statistics do.
+        Cap of the tree in bytes; a tree that reaches it loses the parts that were
+        visited least.
     moves : sequence of int
         The root moves to choose among: legal ones, all different.
 
@@ -243,7 +251,10 @@ cdef class Search:
     cdef readonly int seat
     cdef readonly uint64_t simulations
     cdef readonly int depth
-    cdef readonly bint memory_full
+    cdef readonly bint memory_full  # the cap was reached
+    cdef bint cramped  # and the last simulation could not add what was due
+    cdef uint64_t next_pruning  # in simulations
+    cdef uint32_t looked_at  # nodes in this pruning
     cdef State root
     cdef State work
     cdef State before  # a pending chance event
@@ -394,7 +405,10 @@ cdef class Search:
         while self.simulations < end and not get_flag(stop):
             self.advance()
             left -= 1
-            if left == 0:
+            if self.cramped and self.simulations >= self.next_pruning:
+                self.prune(deadline, stop)
+                left = 0
+            if left <= 0:
                 now = monotonic_ns()
                 if now >= deadline:
                     return
@@ -404,6 +418,47 @@ cdef class Search:
                     stride //= 2
                 last = now
                 left = stride
+
+    cdef void prune(self, int64_t deadline, flag_t* stop) noexcept nogil:
+        """Drop the least visited parts of the tree, until enough is free or time is up."""
+        cdef uint32_t least = 2
+        self.memory_full = True
+        self.cramped = False
+        self.next_pruning = self.simulations + self.arena.capacity // CELLS_A_PRUNING
+        while self.arena.freed < self.arena.capacity // FREE_PART and least < <uint32_t>1 << 30:
+            least *= 4
+            self.looked_at = 0
+            if not self.prune_behind(ROOT, least, deadline, stop):
+                return
+
+    cdef bint prune_behind(
+        self, uint32_t node, uint32_t least, int64_t deadline, flag_t* stop
+    ) noexcept nogil:
+        """Drop what is behind edges of fewer visits; False if time was up before the end."""
+        cdef Node* owner = node_at(&self.arena, node)
+        cdef Edge* edge
+        cdef uint32_t i
+        self.looked_at += 1
+        if self.looked_at % PRUNED_A_LOOK == 0 and (
+            get_flag(stop) or monotonic_ns() >= deadline
+        ):
+            return False
+        for i in range(owner.count):
+            edge = self.arena.cells + owner.edges + i
+            if edge.child == 0:
+                continue
+            if edge.visits < least:
+                drop_tree(&self.arena, edge.child)
+                edge.child = 0
+            elif not self.prune_behind(edge.child, least, deadline, stop):
+                return False
+        if owner.unseen == 0:
+            return True
+        if node_at(&self.arena, owner.unseen).visits < least:
+            drop_tree(&self.arena, owner.unseen)
+            owner.unseen = 0
+            return True
+        return self.prune_behind(owner.unseen, least, deadline, stop)
 
     cdef bint mixes(self, const void* state, int seat, uint32_t move) noexcept nogil:
         """Whether a seat that has this move chooses in secret and is to mix its moves."""
@@ -646,7 +701,7 @@ cdef class Search:
                     break
                 edge = self.select(&self.path[depth], node, state, seat, &added)
             if edge == NULL:
-                self.memory_full = True
+                self.cramped = True
                 self.evaluate(state, shares, scores)
                 break
             depth += 1
@@ -658,7 +713,7 @@ cdef class Search:
             # A node is made when its edge is passed again: most never are.
             if link[0] == 0 and not added:
                 link[0] = new_node(&self.arena)
-                self.memory_full = self.memory_full or link[0] == 0
+                self.cramped = self.cramped or link[0] == 0
             node = link[0]
             self.game.apply(state, seat, move)
         if foreseen:
@@ -681,12 +736,12 @@ cdef class Search:
         if edge == NULL:
             edge = new_edge(&self.arena, node, code)
             if edge == NULL:
-                self.memory_full = True
+                self.cramped = True
                 return 0
         edge.visits += 1
         if edge.child == 0:
             edge.child = new_node(&self.arena)
-            self.memory_full = self.memory_full or edge.child == 0
+            self.cramped = self.cramped or edge.child == 0
         return edge.child
 
     cdef Edge* find_event(self, uint32_t node, uint32_t code) noexcept nogil:
@@ -959,7 +1014,7 @@ cdef class Search:
     @property
     def memory(self):
         """Bytes of the tree in use."""
-        return <size_t>self.arena.used * sizeof(Edge)
+        return <size_t>(self.arena.used - self.arena.freed) * sizeof(Edge)
 
     def root_statistics(self):
         """What the simulations say of each root move tried so far; see `merge_roots`."""

@@ -6,6 +6,7 @@ import time
 import pytest
 
 from aleator.ext.core.search import Search, StopFlag
+from aleator.ext.games.riviera import Riviera
 from aleator.ext.games.roygbiv import Roygbiv
 
 FAR = 2**62
@@ -185,6 +186,33 @@ def test_memory_cap_holds_and_the_search_goes_on():
     assert search.memory <= cap
     assert search.simulations == 50_000
     assert not grown(game, state, 100, memory=cap).memory_full
+
+
+@pytest.mark.parametrize("mixed", [0, 1])
+def test_a_full_tree_is_pruned_and_grows_where_it_is_visited(mixed):
+    game = Riviera() if mixed else Roygbiv()
+    state = game.new_game(1)
+    seat = game.seats_to_act(state)[0]
+    observation = game.observe_state(state, seat)
+    search = Search(
+        game,
+        observation,
+        seat,
+        game.legal_moves(observation, seat),
+        seed=1,
+        stream=0,
+        knowledge=False,
+        tuning={"mixed": mixed, "exploration": 0.1},
+        memory=300 * 1024,
+    )
+    while not search.memory_full:
+        search.run(50, FAR, StopFlag())
+    depth = search.depth
+    search.run(30_000, FAR, StopFlag())
+    assert search.depth > depth
+    assert 0 < 32 * search.nodes < search.memory <= 300 * 1024
+    statistics = search.root_statistics()
+    assert sum(visits for _, visits, *_ in statistics) == search.simulations
 
 
 def test_deadline_and_flag_end_a_search_at_once():

@@ -428,13 +428,17 @@ cdef class Search:
         while self.arena.freed < self.arena.capacity // FREE_PART and least < <uint32_t>1 << 30:
             least *= 4
             self.looked_at = 0
-            if not self.prune_behind(ROOT, least, deadline, stop):
+            if not self.prune_behind(ROOT, least, False, deadline, stop):
                 return
 
     cdef bint prune_behind(
-        self, uint32_t node, uint32_t least, int64_t deadline, flag_t* stop
+        self, uint32_t node, uint32_t least, bint whole, int64_t deadline, flag_t* stop
     ) noexcept nogil:
-        """Drop what is behind edges of fewer visits; False if time was up before the end."""
+        """Drop what is behind edges of fewer visits; False if time was up before the end.
+
+        A `whole` node keeps what is right behind its edges: so do those of chance events that
+        are averaged, where decisions and chance alternate.
+        """
         cdef Node* owner = node_at(&self.arena, node)
         cdef Edge* edge
         cdef uint32_t i
@@ -447,10 +451,12 @@ cdef class Search:
             edge = self.arena.cells + owner.edges + i
             if edge.child == 0:
                 continue
-            if edge.visits < least:
+            if edge.visits < least and not whole:
                 drop_tree(&self.arena, edge.child)
                 edge.child = 0
-            elif not self.prune_behind(edge.child, least, deadline, stop):
+            elif not self.prune_behind(
+                edge.child, least, self.tuning.averaged and not whole, deadline, stop
+            ):
                 return False
         if owner.unseen == 0:
             return True
@@ -458,7 +464,7 @@ cdef class Search:
             drop_tree(&self.arena, owner.unseen)
             owner.unseen = 0
             return True
-        return self.prune_behind(owner.unseen, least, deadline, stop)
+        return self.prune_behind(owner.unseen, least, False, deadline, stop)
 
     cdef bint mixes(self, const void* state, int seat, uint32_t move) noexcept nogil:
         """Whether a seat that has this move chooses in secret and is to mix its moves."""
@@ -494,7 +500,7 @@ cdef class Search:
             step.mixed = False
             edge = self.most_promising(node, step.seat)
             if edge == NULL:
-                self.memory_full = True
+                self.cramped = True
                 return
             step.edge = <uint32_t>(edge - self.arena.cells)
             depth += 1
@@ -575,8 +581,20 @@ cdef class Search:
 
         If the memory does not suffice, the edge stays as it is.
         """
-        cdef uint32_t[MAX_MOVES] moves
         cdef uint32_t node = new_node(&self.arena)
+        if node == 0:
+            self.cramped = True
+        elif self.unfold_outcomes(node, state, &edge.prior):
+            edge.child = node
+        else:
+            self.cramped = True
+            drop_tree(&self.arena, node)
+
+    cdef bint unfold_outcomes(
+        self, uint32_t node, const void* state, float* worth
+    ) noexcept nogil:
+        """Add every outcome and move behind a node; False if the memory does not suffice."""
+        cdef uint32_t[MAX_MOVES] moves
         cdef uint32_t decision
         cdef Edge* event
         cdef Edge* added
@@ -584,10 +602,7 @@ cdef class Search:
         cdef float best
         cdef int outcomes = self.game.outcomes
         cdef int outcome, count, seat, i
-        self.memory_full = self.memory_full or node == 0
         for outcome in range(outcomes):
-            if self.memory_full:
-                return
             memcpy(self.before.data, state, self.game.state_size)
             event = new_edge(
                 &self.arena,
@@ -596,10 +611,9 @@ cdef class Search:
                     self.before.data, self.game.occur(self.before.data, outcome), self.seat
                 ),
             )
-            decision = new_node(&self.arena)
-            if event == NULL or decision == 0:
-                self.memory_full = True
-                return
+            decision = 0 if event == NULL else new_node(&self.arena)
+            if decision == 0:
+                return False
             event.child = decision
             seat = lowest_bit(self.game.actors(self.before.data))
             count = self.game.legal(self.before.data, seat, moves)
@@ -608,8 +622,7 @@ cdef class Search:
             for i in range(count):
                 added = new_edge(&self.arena, decision, moves[i])
                 if added == NULL:
-                    self.memory_full = True
-                    return
+                    return False
                 memcpy(self.after.data, self.before.data, self.game.state_size)
                 self.game.apply(self.after.data, seat, moves[i])
                 added.prior = self.worth(self.after.data)
@@ -619,8 +632,8 @@ cdef class Search:
             event.prior = best if seat == self.seat else 1 - best
             total += event.prior
             node_at(&self.arena, decision).visits = count
-        edge.prior = total / outcomes
-        edge.child = node
+        worth[0] = total / outcomes
+        return True
 
     cdef void average(self, int depth) noexcept nogil:
         """Bring the values of the edges passed up to date, from the last to the first."""

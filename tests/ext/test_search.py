@@ -6,6 +6,7 @@ import time
 import pytest
 
 from aleator.ext.core.search import Search, StopFlag
+from aleator.ext.games.generator import Generator
 from aleator.ext.games.riviera import Riviera
 from aleator.ext.games.roygbiv import Roygbiv
 
@@ -188,10 +189,19 @@ def test_memory_cap_holds_and_the_search_goes_on():
     assert not grown(game, state, 100, memory=cap).memory_full
 
 
-@pytest.mark.parametrize("mixed", [0, 1])
-def test_a_full_tree_is_pruned_and_grows_where_it_is_visited(mixed):
-    game = Riviera() if mixed else Roygbiv()
+@pytest.mark.parametrize(
+    ("game", "knowledge", "tuning"),
+    [
+        (Roygbiv(), False, {"exploration": 0.1}),
+        (Riviera(), False, {"exploration": 0.1, "mixed": 1}),
+        (Generator(), True, {}),
+    ],
+    ids=["plain", "mixed", "averaged"],
+)
+def test_a_full_tree_is_pruned_and_grows_where_it_is_visited(game, knowledge, tuning):
     state = game.new_game(1)
+    while game.seats_to_act(state) == ():
+        state = game.advance(state, 1)
     seat = game.seats_to_act(state)[0]
     observation = game.observe_state(state, seat)
     search = Search(
@@ -201,8 +211,8 @@ def test_a_full_tree_is_pruned_and_grows_where_it_is_visited(mixed):
         game.legal_moves(observation, seat),
         seed=1,
         stream=0,
-        knowledge=False,
-        tuning={"mixed": mixed, "exploration": 0.1},
+        knowledge=knowledge,
+        tuning=tuning,
         memory=300 * 1024,
     )
     while not search.memory_full:

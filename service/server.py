@@ -16,6 +16,7 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from aleator.search import Engine
+from aleator.search.errors import AleatorError
 from aleator.search.games import game_ids
 from aleator.service.admission import Admission
 from aleator.service.game_servicer import GameServicer
@@ -148,6 +149,11 @@ def run(settings: Settings, handlers: Sequence[grpc.GenericRpcHandler] = ()) -> 
     log = Log(settings.log_format, settings.log_level, sys.stderr)
     try:
         run_loop(_serve(settings, handlers, log))
+    except AleatorError:  # whoever called can tell it better than the log
+        raise
+    except Exception:
+        _LOGGER.critical("uncaught exception", exc_info=True)
+        raise SystemExit(1) from None
     finally:
         log.close()
 

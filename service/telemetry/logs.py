@@ -8,13 +8,9 @@ counted.
 
 import logging
 import os
-import sys
 import threading
-from collections.abc import Mapping
-from contextlib import suppress
-from logging.handlers import QueueHandler
-from queue import Full, Queue
-from types import TracebackType
+from collections import deque
+from collections.abc import Iterable, Mapping
 from typing import TextIO
 
 import structlog
@@ -25,6 +21,10 @@ from aleator.service.telemetry.calls import Call, current_call
 
 WAITING_LINES = 10_000
 """Lines that wait to be written; further ones are dropped."""
+BLOCK_LINES = 100
+"""Lines written at once at most."""
+GATHERING_TIME = 0.05
+"""Seconds that a line may wait for others."""
 CLOSING_TIME = 2.0
 """Seconds that the lines that wait have to be written when the server ends."""
 
@@ -46,12 +46,12 @@ class Log:
     """
 
     def __init__(self, form: LogFormat, level: LogLevel, stream: TextIO) -> None:
-        self._queue: Queue[logging.LogRecord | None] = Queue(WAITING_LINES)
         self._file = stream.fileno()
         is_text = form == "text" or (form == "auto" and stream.isatty())
         self._formatter = _formatter(is_text=is_text, in_color=stream.isatty())
-        self._handler = _QueueHandler(self._queue)
+        self._handler = _WaitingLines()
         self._handler.addFilter(_is_worth_a_line)
+        self._closing = threading.Event()
         # It may be held up by the reader for ever, so it must not keep the process.
         self._writer = threading.Thread(target=self._write_lines, name="log", daemon=True)
         self._writer.start()
@@ -59,7 +59,6 @@ class Log:
         root.addHandler(self._handler)
         root.setLevel(level.upper())
         logging.captureWarnings(capture=True)
-        sys.excepthook = _log_exception
         threading.excepthook = _log_exception_of_thread
 
     @property
@@ -73,21 +72,38 @@ class Log:
         root.removeHandler(self._handler)
         root.setLevel(logging.WARNING)
         logging.captureWarnings(capture=False)
-        sys.excepthook = sys.__excepthook__
         threading.excepthook = threading.__excepthook__
-        with suppress(Full):
-            self._queue.put(None, timeout=CLOSING_TIME)
-            self._writer.join(CLOSING_TIME)
+        self._closing.set()
+        self._handler.arrived.set()
+        self._writer.join(CLOSING_TIME)
 
     def _write_lines(self) -> None:
-        while (record := self._queue.get()) is not None:
-            line = f"{self._formatter.format(record)}\n".encode(errors="backslashreplace")
-            # Not by the stream, whose lock a write that is held up would keep when Python ends.
-            try:
-                while line:
-                    line = line[os.write(self._file, line) :]
-            except OSError:  # there is nobody to tell
-                self._handler.dropped += 1
+        arrived, records = self._handler.arrived, self._handler.records
+        while not self._closing.is_set() or records:
+            arrived.wait()
+            # Several at once: to change threads for each costs many times as much as the line.
+            self._closing.wait(GATHERING_TIME)
+            arrived.clear()
+            while records:
+                block = [records.popleft() for _ in range(min(len(records), BLOCK_LINES))]
+                self._write(block)
+
+    def _write(self, records: Iterable[logging.LogRecord]) -> None:
+        text = "".join(f"{self._line(record)}\n" for record in records)
+        data = text.encode(errors="backslashreplace")
+        # Not by the stream, whose lock a write that is held up would keep when Python ends.
+        try:
+            while data:
+                data = data[os.write(self._file, data) :]
+        except OSError:  # there is nobody to tell
+            self._handler.dropped += data.count(b"\n")
+
+    def _line(self, record: logging.LogRecord) -> str:
+        try:
+            return self._formatter.format(record)
+        except Exception:  # noqa: BLE001 - a caller's mistake must not end the log
+            record.msg, record.args = f"bad arguments for {record.msg!r}", ()
+            return self._formatter.format(record)
 
 
 class CallLog:
@@ -129,23 +145,27 @@ def call_fields(call: Call) -> Mapping[str, object]:
     return fields
 
 
-class _QueueHandler(QueueHandler):
-    """Hands lines to the thread that writes; never waits for it."""
+class _WaitingLines(logging.Handler):
+    """Keeps what is to be written for the thread that writes; never waits for it."""
 
-    dropped = 0
+    def __init__(self) -> None:
+        super().__init__()
+        self.records: deque[logging.LogRecord] = deque()
+        self.arrived = threading.Event()
+        self.dropped = 0
 
-    def prepare(self, record: logging.LogRecord) -> logging.LogRecord:
-        """Note which call it is about, as the thread that writes could not tell."""
+    def emit(self, record: logging.LogRecord) -> None:
+        """Let a record wait, if there is room."""
+        if len(self.records) >= WAITING_LINES:
+            self.dropped += 1
+            return
+        # The thread that writes could not tell which call it is about.
         call = current_call()
         if call is not None and not hasattr(record, "request_id"):
             record.request_id = call.request_id
-        return record
-
-    def enqueue(self, record: logging.LogRecord) -> None:
-        try:
-            self.queue.put_nowait(record)
-        except Full:
-            self.dropped += 1
+        self.records.append(record)
+        if not self.arrived.is_set():
+            self.arrived.set()
 
 
 def _formatter(*, is_text: bool, in_color: bool) -> logging.Formatter:
@@ -172,12 +192,6 @@ def _formatter(*, is_text: bool, in_color: bool) -> logging.Formatter:
 def _is_worth_a_line(record: logging.LogRecord) -> bool:
     """Tell whether gRPC logs more than that a client left before its answer was written."""
     return record.name != "grpc._cython.cygrpc" or "ExecuteBatchError" not in record.getMessage()
-
-
-def _log_exception(
-    kind: type[BaseException], error: BaseException, trace: TracebackType | None
-) -> None:
-    _LOGGER.critical("uncaught exception", exc_info=(kind, error, trace))
 
 
 def _log_exception_of_thread(args: threading.ExceptHookArgs) -> None:

@@ -146,10 +146,11 @@ logging.getLogger("grpc._cython.cygrpc").error("ExecuteBatchError: the client le
 threading.Thread(target=lambda: [][0]).start()
 import warnings
 warnings.warn("old")
+logging.getLogger("x").error("%d cards", "seven")
 log.close()
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    failed, thread, warning = (json.loads(line) for line in done.stderr.splitlines())
+    failed, thread, warning, mistake = (json.loads(line) for line in done.stderr.splitlines())
     assert (failed["event"], failed["request_id"]) == ("m failed", "ply-3")
     assert failed["logger"] == "grpc._cython.cygrpc"
     assert "ZeroDivisionError" in failed["exception"]
@@ -157,6 +158,7 @@ log.close()
     assert (thread["event"], thread["level"]) == ("uncaught exception", "critical")
     assert "IndexError" in thread["exception"]
     assert "old" in warning["event"]
+    assert mistake["event"] == "bad arguments for '%d cards'"
 
 
 def test_people_at_a_terminal_read_text() -> None:

@@ -3,8 +3,8 @@
 `python -m tools.fit_generator` writes `ext/games/generator.weights`; they take effect at once. The
 first games are played by the reference player `greedy`, the others by the network as it is, which
 learns after each of them (`ext/games/generator_training.pyx`). A few moves are random, so that more
-than one way to play is seen, and a game ends in a draw after 400 rolls. The networks for three and
-four seats begin as that for two, and learn from fewer games. The seed makes a run repeatable.
+than one way to play is seen, and a game ends in a draw after 400 rolls. The games are of two seats
+with the default options. The seed makes a run repeatable.
 
 What is learned values a win the less the later it comes. In the end one factor for all strengths is
 fitted to how games without random moves end: it makes the shares as sure as they should be.
@@ -27,7 +27,6 @@ MAX_ROLLS = 400
 ROUND = 500  # games
 BY_LEAD = 2000
 RATE = 2e-3  # of learning, at first
-LATER_RATE = 5e-4  # where the network is that for two seats at first
 LAST = 0.02  # of the rate
 KEPT = 0.8
 DISCOUNT = 0.998
@@ -59,54 +58,39 @@ def best_factor(shares: Array, ends: Array) -> float:
     return float(min(FACTORS, key=loss))
 
 
-def fit(players: int, games: int, seed: int, begin: Array | None) -> Array:
+def current() -> Array:
+    """A copy of the weights in use."""
+    return np.frombuffer(get_weights(), np.float32).reshape(SHAPE).copy()
+
+
+def fit(games: int, seed: int) -> Array:
     """Play and learn; the weights in the end."""
-    first = initial(np.random.default_rng(seed)) if begin is None else begin
-    set_weights(players, first.astype(np.float32))
-    rules = Generator(players=players, max_rolls=MAX_ROLLS)
-    trainer = Trainer(rules, seed)
+    set_weights(initial(np.random.default_rng(seed)))
+    trainer = Trainer(Generator(max_rolls=MAX_ROLLS), seed)
     for done in range(0, games, ROUND):
         falling = (1 + math.cos(math.pi * done / games)) / 2
         rolls, drawn, error = trainer.learn(
-            ROUND,
-            (RATE if begin is None else LATER_RATE) * (LAST + (1 - LAST) * falling),
-            KEPT,
-            DISCOUNT,
-            NOISE,
-            begin is None and done < BY_LEAD,
+            ROUND, RATE * (LAST + (1 - LAST) * falling), KEPT, DISCOUNT, NOISE, done < BY_LEAD
         )
         print(
-            f"{players} seats, game {done + ROUND}: {rolls:.0f} rolls, drawn {drawn:.3f}, "
-            f"error {error:.4f}",
+            f"game {done + ROUND}: {rolls:.0f} rolls, drawn {drawn:.3f}, error {error:.4f}",
             flush=True,
         )
-    return np.frombuffer(get_weights(players), np.float32).reshape(SHAPE).copy()
-
-
-def scale(players: int, weights: Array, seed: int) -> float:
-    """Make the shares as sure as they should be, in place; returns the factor."""
-    set_weights(players, weights)
-    rules = Generator(players=players, max_rolls=MAX_ROLLS)
-    shares, ends = Trainer(rules, seed + 1).judge(JUDGED)
-    factor = best_factor(np.array(shares), np.array(ends))
-    weights[-1] *= factor
-    return factor
+    return current()
 
 
 def main() -> None:
     """Fit and write the weights."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--games", type=int, default=60_000, help="of two seats")
-    parser.add_argument("--more", type=int, default=5_000, help="games of three, and of four")
+    parser.add_argument("--games", type=int, default=60_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--two", type=Path, help="file of the two seats' weights, else fitted")
     settings = parser.parse_args()
-    two = np.load(settings.two) if settings.two else fit(2, settings.games, settings.seed, None)
-    networks = [two, *(fit(players, settings.more, settings.seed, two) for players in (3, 4))]
-    for players, weights in zip((2, 3, 4), networks, strict=True):
-        factor = scale(players, weights, settings.seed)
-        print(f"{players} seats: factor {factor:.2f}", flush=True)
-    np.stack(networks).astype("<f2").tofile(WEIGHTS)
+    weights = fit(settings.games, settings.seed)
+    shares, ends = Trainer(Generator(max_rolls=MAX_ROLLS), settings.seed + 1).judge(JUDGED)
+    factor = best_factor(np.array(shares), np.array(ends))
+    print(f"factor {factor:.2f}")
+    weights[-1] *= factor
+    weights.astype("<f2").tofile(WEIGHTS)
 
 
 if __name__ == "__main__":

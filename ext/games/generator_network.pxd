@@ -23,8 +23,7 @@ cdef struct Network:
     float[ROWS][HIDDEN] rows
     float[HIDDEN] output
 
-# By number of seats, from two.
-cdef Network[PLAYERS - 1] NETWORKS
+cdef Network NETWORK
 # KIND[mirrored][own colour][node]: the kind of the stack with sizes 1 there, others follow.
 # Mirrored, the colours are counted the other way round.
 cdef uint16_t[2][COLOURS][NODES] KIND
@@ -52,8 +51,7 @@ cdef inline void add(float* target, const float* row, float factor) noexcept nog
 
 cdef void describe(const Terms* terms, const Board* board, Description* seen) noexcept nogil
 cdef void look(
-    const Network* network, const Terms* terms, const Description* seen, bint mirrored,
-    float[HIDDEN]* hidden, float* shares,
+    const Terms* terms, const Description* seen, bint mirrored, float[HIDDEN]* hidden, float* shares
 ) noexcept nogil
 cdef void win_chances(const Terms* terms, const Board* board, float* shares) noexcept nogil
 cdef void rate(

@@ -4,7 +4,7 @@ Each seat has a strength, the output of a network with one hidden layer that see
 the position from that seat; the shares are the softmax of the strengths. It sees
 of its own and of the others' (their mean): every stack, by what stands where, with
 colours counted from the seat's own; and some numbers, such as the race to couple and
-the danger (`generator_evaluation`). There is a network for each number of seats.
+the danger (`generator_evaluation`). It was fitted to games of two seats and serves all.
 
 The weights are those of `tools/fit_generator.py`.
 
@@ -81,41 +81,34 @@ fill_kinds()
 SHAPE = (ROWS + 1, HIDDEN)
 
 
-def set_weights(int players, const float[:, ::1] weights not None):
-    """Use these weights for all games of so many seats.
+def set_weights(const float[:, ::1] weights not None):
+    """Use these weights for all games.
 
     Parameters
     ----------
-    players : int
-        2 to 4.
     weights : buffer of float
         Of shape `SHAPE`: the rows of the first layer, then the output's.
 
     Raises
     ------
     ValueError
-        For another shape or number.
+        For another shape.
     """
-    if not 2 <= players <= PLAYERS:
-        raise ValueError(f"players must be 2..{PLAYERS}, not {players}")
     if (weights.shape[0], weights.shape[1]) != SHAPE:
         raise ValueError(f"weights must be of shape {SHAPE}")
-    memcpy(&NETWORKS[players - 2], &weights[0, 0], sizeof(Network))
+    memcpy(&NETWORK, &weights[0, 0], sizeof(NETWORK))
 
 
-def get_weights(int players):
-    """The weights for so many seats, row after row, as bytes of floats."""
-    if not 2 <= players <= PLAYERS:
-        raise ValueError(f"players must be 2..{PLAYERS}, not {players}")
-    return (<char*>&NETWORKS[players - 2])[:sizeof(Network)]
+def get_weights():
+    """The weights, row after row, as bytes of floats."""
+    return (<char*>&NETWORK)[:sizeof(NETWORK)]
 
 
 cdef int load_weights() except -1:
-    """Read half floats, by number of seats and row."""
+    """Read half floats, row after row."""
     data = (files("aleator.ext.games") / "generator.weights").read_bytes()
-    count = sizeof(NETWORKS) // sizeof(float)
-    cdef const float[::1] numbers = array("f", unpack(f"<{count}e", data))
-    memcpy(NETWORKS, &numbers[0], sizeof(NETWORKS))
+    cdef const float[::1] numbers = array("f", unpack(f"<{SHAPE[0] * SHAPE[1]}e", data))
+    memcpy(&NETWORK, &numbers[0], sizeof(NETWORK))
     return 0
 
 load_weights()
@@ -200,8 +193,7 @@ cdef void describe(const Terms* terms, const Board* board, Description* seen) no
 
 
 cdef void look(
-    const Network* network, const Terms* terms, const Description* seen, bint mirrored,
-    float[HIDDEN]* hidden, float* shares,
+    const Terms* terms, const Description* seen, bint mirrored, float[HIDDEN]* hidden, float* shares
 ) noexcept nogil:
     """The hidden units by seat, before they are cut off at 0, and the shares."""
     cdef int seats = terms.seats
@@ -214,19 +206,19 @@ cdef void look(
     for seat in range(seats):
         memset(others[seat], 0, sizeof(others[seat]))
         for i in range(NUMBERS):
-            add(others[seat], network.rows[OTHERS + i], part * seen.numbers[seat][i])
+            add(others[seat], NETWORK.rows[OTHERS + i], part * seen.numbers[seat][i])
     for seat in range(seats):
         colour = terms.colour[seat]
-        memcpy(hidden[seat], network.rows[BIAS], sizeof(hidden[seat]))
+        memcpy(hidden[seat], NETWORK.rows[BIAS], sizeof(hidden[seat]))
         for i in range(NUMBERS):
-            add(hidden[seat], network.rows[OWN + i], seen.numbers[seat][i])
+            add(hidden[seat], NETWORK.rows[OWN + i], seen.numbers[seat][i])
         for other in range(seats):
             if other != seat:
                 add(hidden[seat], others[other], 1)
             for i in range(seen.counts[other]):
                 add(
                     hidden[seat],
-                    network.rows[
+                    NETWORK.rows[
                         (OWN_STACKS if other == seat else OTHER_STACKS)
                         + kind_of(colour, seen.nodes[other][i], seen.sizes[other][i], mirrored)
                     ],
@@ -234,7 +226,7 @@ cdef void look(
                 )
         strength = 0
         for i in range(HIDDEN):
-            strength += network.output[i] * max(<float>0, hidden[seat][i])
+            strength += NETWORK.output[i] * max(<float>0, hidden[seat][i])
         shares[seat] = strength
         most = max(most, strength)
     for seat in range(seats):
@@ -249,7 +241,7 @@ cdef void win_chances(const Terms* terms, const Board* board, float* shares) noe
     cdef Description seen
     cdef float[PLAYERS][HIDDEN] hidden
     describe(terms, board, &seen)
-    look(&NETWORKS[terms.seats - 2], terms, &seen, False, hidden, shares)
+    look(terms, &seen, False, hidden, shares)
 
 
 cdef void rate(

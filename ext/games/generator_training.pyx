@@ -26,7 +26,7 @@ from aleator.ext.games.generator_evaluation cimport Terms, lead, set_terms
 from aleator.ext.games.generator_network cimport (
     BIAS,
     HIDDEN,
-    NETWORKS,
+    NETWORK,
     NUMBERS,
     OTHERS,
     OTHER_STACKS,
@@ -62,7 +62,7 @@ cdef struct Moment:
 
 
 cdef class Trainer:
-    """Plays games of one-ply play and changes the network for so many seats.
+    """Plays games of one-ply play and changes the network.
 
     Parameters
     ----------
@@ -75,7 +75,6 @@ cdef class Trainer:
     cdef Terms terms
     cdef Random random
     cdef uint64_t steps
-    cdef Network* network
     cdef Network* gradient
     cdef Network* mean  # of the gradients, and of their squares
     cdef Network* square
@@ -89,7 +88,6 @@ cdef class Trainer:
             &self.terms, game.colours, game.adjacent, game.sub_towers, game.enter_stacks
         )
         seed_random(&self.random, seed, 0)
-        self.network = &NETWORKS[self.terms.seats - 2]
         self.gradient = <Network*>calloc(1, sizeof(Network))
         self.mean = <Network*>calloc(1, sizeof(Network))
         self.square = <Network*>calloc(1, sizeof(Network))
@@ -176,7 +174,7 @@ cdef class Trainer:
             self.game.returns(state.data, end)
             for _sample in range(JUDGED):
                 i = below(&self.random, count)
-                look(self.network, &self.terms, &self.moments[i].seen, False, hidden, share)
+                look(&self.terms, &self.moments[i].seen, False, hidden, share)
                 shares.append([share[seat] for seat in range(seats)])
                 ends.append([end[seat] for seat in range(seats)])
         return shares, ends
@@ -258,7 +256,7 @@ cdef class Trainer:
         memcpy(target, end, sizeof(target))
         for i in range(count - 1, -1, -1):
             moment = &self.moments[i]
-            look(self.network, &self.terms, &moment.seen, mirrored, hidden, shares)
+            look(&self.terms, &moment.seen, mirrored, hidden, shares)
             weight = 0 if moment.cut else kept
             for seat in range(seats):
                 target[seat] = weight * target[seat] + (1 - weight) * moment.expected[seat]
@@ -281,7 +279,7 @@ cdef class Trainer:
         cdef int other, i
         for i in range(HIDDEN):
             gradient.output[i] += error * max(<float>0, hidden[i])
-            back[i] = error * self.network.output[i] if hidden[i] > 0 else 0
+            back[i] = error * NETWORK.output[i] if hidden[i] > 0 else 0
         add(gradient.rows[BIAS], back, 1)
         for other in range(seats):
             for i in range(NUMBERS):
@@ -301,7 +299,7 @@ cdef class Trainer:
 
     cdef void step(self, float speed) noexcept nogil:
         """Adam's, and clear the gradient."""
-        cdef float* weights = <float*>self.network
+        cdef float* weights = <float*>&NETWORK
         cdef float* gradient = <float*>self.gradient
         cdef float* mean = <float*>self.mean
         cdef float* square = <float*>self.square

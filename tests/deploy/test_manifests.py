@@ -112,6 +112,14 @@ def test_the_autoscaler_goes_by_a_metric_that_is_exported() -> None:
     assert f'"{rule["name"]["matches"]}"' in exported.read_text()
 
 
+def test_the_compose_file_is_one() -> None:
+    check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.compose-spec"]
+    done = subprocess.run(
+        [*check, DEPLOY / "compose.yaml"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+
+
 def test_the_compose_file_serves_where_prometheus_looks() -> None:
     services = yaml.safe_load((DEPLOY / "compose.yaml").read_text())["services"]
     server = services["aleator"]

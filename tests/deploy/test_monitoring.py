@@ -38,7 +38,7 @@ def panels() -> list[dict[str, Any]]:
 
 def dashboard_expressions() -> list[tuple[str, str]]:
     found = [(panel["title"], target["expr"]) for panel in panels() for target in panel["targets"]]
-    found += [(note["name"], note["expr"]) for note in DASHBOARD["annotations"]["list"]]
+    found += [(note["name"], note["target"]["expr"]) for note in DASHBOARD["annotations"]["list"]]
     return found
 
 

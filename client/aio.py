@@ -7,8 +7,8 @@ It has the same methods, with answers to await.
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Coroutine
-from itertools import count
 from math import inf
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack
 
@@ -101,15 +101,16 @@ class Play:
     """Bots that keep their seats, in any number of games; `Client.play` opens it.
 
     Several tasks may use it at once, each for games of its own. A server that is busy is asked
-    again. After an error of class `Unavailable` open another one, and start each game again from
-    its position then.
+    again, for as long as a call may take. After an error of class `Unavailable` open another one,
+    and start each game again from its position then.
     """
 
     def __init__(self, client: "Client", timeout: Time) -> None:
         self._requests: asyncio.Queue[play_pb2.PlayRequest | None] = asyncio.Queue()
         self._exchange = play.Exchange()
+        self._patience = client._connection.timeout  # noqa: SLF001 - they belong together
         call = play.play(_until_none(self._requests), timeout)
-        self._answers = Stream(call, client._start(call))  # noqa: SLF001 - they belong together
+        self._answers = Stream(call, client._start(call))  # noqa: SLF001
         self._reader = asyncio.create_task(self._read())
 
     async def __aenter__(self) -> Self:
@@ -131,15 +132,15 @@ class Play:
     end = _told(play.end)
 
     async def _ask(self, request: play_pb2.PlayRequest) -> play_pb2.PlayResponse:
-        for tried in count(1):
+        until = time.monotonic() + self._patience
+        while True:
             future = asyncio.get_running_loop().create_future()
             self._exchange.send(request, self._requests, future)
             response: play_pb2.PlayResponse = await future
-            pause = play.pause_before_another_try(response, tried)
+            pause = play.pause_before_another_try(response, until)
             if pause is None:
                 return response
-            await asyncio.sleep(pause.total_seconds())
-        raise AssertionError
+            await asyncio.sleep(pause)
 
     async def _read(self) -> None:
         error = None

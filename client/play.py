@@ -4,8 +4,8 @@ As in `aleator.client.calls`, the functions make the requests, and the clients o
 them as methods.
 """
 
-from datetime import timedelta
 from threading import Lock
+from time import monotonic
 from typing import Any, Unpack
 
 from google.rpc import code_pb2, status_pb2
@@ -15,8 +15,6 @@ from aleator.client.errors import CallError, ResourceExhausted, error_of_status
 from aleator.client.values import Effort, State, Time, duration_of, effort_of, state_of
 from aleator.v1 import play_pb2
 
-TRIES = 10
-"""How often a request is made to a server that is busy."""
 GRACE = 1.0
 """Seconds that the server has to end a call in which nothing is waited for."""
 
@@ -133,20 +131,29 @@ class Exchange:
                 future.set_exception(error)
 
 
-def pause_before_another_try(response: play_pb2.PlayResponse, tried: int) -> timedelta | None:
-    """Tell how long to wait before a request is sent again; None if it is answered.
+def pause_before_another_try(response: play_pb2.PlayResponse, until: float) -> float | None:
+    """Tell how many seconds to wait before a request is sent again; None if it is answered.
+
+    Parameters
+    ----------
+    response : PlayResponse
+    until : float
+        The time of the monotonic clock at which a busy server has been asked long enough.
 
     Raises
     ------
     CallError
-        If it is answered by an error that waiting does not help, or was tried often enough.
+        If it is answered by an error, and waiting does not help or would take too long.
     """
     if not response.HasField("error"):
         return None
     error = error_of_status(response.error)
-    if isinstance(error, ResourceExhausted) and error.retry_after is not None and tried < TRIES:
-        return error.retry_after
-    raise error
+    if not isinstance(error, ResourceExhausted) or error.retry_after is None:
+        raise error
+    pause = error.retry_after.total_seconds()
+    if monotonic() + pause > until:
+        raise error
+    return pause
 
 
 def _whole(response: play_pb2.PlayResponse) -> play_pb2.PlayResponse:

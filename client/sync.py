@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
-from itertools import count
 from math import inf
 from queue import SimpleQueue
 from threading import Thread
@@ -108,15 +107,16 @@ class Play:
     """Bots that keep their seats, in any number of games; `Client.play` opens it.
 
     Several threads may use it at once, each for games of its own. A server that is busy is asked
-    again. After an error of class `Unavailable` open another one, and start each game again from
-    its position then.
+    again, for as long as a call may take. After an error of class `Unavailable` open another one,
+    and start each game again from its position then.
     """
 
     def __init__(self, client: "Client", timeout: Time) -> None:
         self._requests: SimpleQueue[play_pb2.PlayRequest | None] = SimpleQueue()
         self._exchange = play.Exchange()
+        self._patience = client._connection.timeout  # noqa: SLF001 - they belong together
         call = play.play(iter(self._requests.get, None), timeout)
-        self._answers = Stream(call, client._start(call))  # noqa: SLF001 - they belong together
+        self._answers = Stream(call, client._start(call))  # noqa: SLF001
         self._reader = Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -139,15 +139,15 @@ class Play:
     end = _told(play.end)
 
     def _ask(self, request: play_pb2.PlayRequest) -> play_pb2.PlayResponse:
-        for tried in count(1):
+        until = time.monotonic() + self._patience
+        while True:
             future: Future[play_pb2.PlayResponse] = Future()
             self._exchange.send(request, self._requests, future)
             response = future.result()
-            pause = play.pause_before_another_try(response, tried)
+            pause = play.pause_before_another_try(response, until)
             if pause is None:
                 return response
-            time.sleep(pause.total_seconds())
-        raise AssertionError
+            time.sleep(pause)
 
     def _read(self) -> None:
         error = None

@@ -63,8 +63,9 @@ def test_a_clock(connect, server):
         clock = {"clock": timedelta(seconds=3), "increment": 0.5}
         first = tell("start", "g", position.notation, 0, **clock).move
         assert 0 < first.time_left.ToTimedelta().total_seconds() < 3.5
-        for seat in (0, 1):
-            position, _ = position.apply({seat: position.moves()[0]}, seed=1)
+        answered = position.find_move(first.analysis.best_move_notation)
+        position, _ = position.apply({0: answered}, seed=1)
+        position, _ = position.apply({1: position.moves()[0]}, seed=1)
         with pytest.raises(aleator.client.NotFound):
             tell("update", "h", position.notation)
         second = tell("update", "g", position.notation, time_left=0.2).move

@@ -7,7 +7,7 @@ compiled rules and the codec of its game, checks who may do what, and raises the
 """
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -23,6 +23,7 @@ from aleator.search.errors import (
     Violation,
 )
 from aleator.search.games import Codec, GameEvent, Record, codec, parse_notation
+from aleator.search.games.replay import replay
 
 SEEDS = 2**64
 
@@ -387,6 +388,24 @@ class Position:
         if wrong:
             raise InvalidInput(wrong)
         return type(self)(self.codec, self.codec.remember(before.state, seen.state, seat))
+
+    def after_events(self, seat: int, events: Sequence[Record]) -> Self:
+        """What a seat that knew this knows after some events.
+
+        Parameters
+        ----------
+        seat : int
+        events : sequence of dict
+            The records of the events of any number of moves, as `apply` gives them; and of ROYGBIV
+            with hidden hands, with the value of what the seat itself drew.
+
+        Raises
+        ------
+        InvalidInput
+            If they cannot have happened, and in games where they do not tell all that a seat sees;
+            with paths such as ``[2].roygbiv.played.value``.
+        """
+        return type(self)(self.codec, replay(self.codec, self.state, seat, events))
 
     def _changed_options(self, before: Self) -> list[Violation]:
         if self.game != before.game:

@@ -33,6 +33,8 @@ from aleator.v1 import analysis_pb2, game_service_pb2, opponent_service_pb2, sta
 
 MOVES_LIMIT = 1000
 """Moves that a list in a request may have."""
+EVENTS_LIMIT = 100
+"""Events that one may have: they are followed one by one."""
 REPORT_INTERVAL = 0.5
 SHORTEST_INTERVAL = 0.05
 LONGEST_INTERVAL = 60.0
@@ -168,6 +170,26 @@ def read_outcome(outcome: state_pb2.Outcome, game: str) -> Record:
     if kind != game:
         raise InvalidInput.at(kind, f"is an outcome of {kind}, but the game is {game}")
     return read_record(getattr(outcome, kind))
+
+
+def read_events(events: Sequence[state_pb2.GameEvent], game: str) -> list[Record]:
+    """Read events of a game."""
+    if len(events) > EVENTS_LIMIT:
+        raise InvalidInput.at("", f"are {len(events)}; at most {EVENTS_LIMIT} are read")
+    wrong = []
+    records = []
+    for index, event in enumerate(events):
+        kind = event.WhichOneof("event")
+        record = {} if kind is None else read_record(getattr(event, kind))
+        if kind is not None and kind != game:
+            what = f"is an event of {kind}, but the game is {game}"
+            wrong.append(Violation(f"[{index}].{kind}", what))
+        elif not record:
+            wrong.append(Violation(f"[{index}]", "holds no typed event"))
+        records.append(record)
+    if wrong:
+        raise InvalidInput(wrong)
+    return records
 
 
 def write_event(event: GameEvent, game: str) -> state_pb2.GameEvent:

@@ -5,7 +5,7 @@ about one game are answered in order; while one bot thinks, others answer.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
@@ -21,6 +21,7 @@ from aleator.search.errors import HandHidden, InvalidInput
 from aleator.service.convert import (
     locate,
     read_duration,
+    read_events,
     read_state,
     write_analysis,
     write_duration,
@@ -314,14 +315,19 @@ def _observe(position: Position, start: play_pb2.PlayStart) -> Position:
 
 def _read_update(game: _Game, update: play_pb2.PlayUpdate) -> None:
     faults = Faults()
-    position = faults.read("update.state", read_state, update.state)
     time_left = None
     if update.HasField("time_left"):
         time_left = faults.read("update", _read_time, update, "time_left")
         if game.clock is None:
-            faults.read("update.time_left", _refuse_time)
-    if position is not None:
-        position = faults.read("update", _see, game, position, update.state)
+            faults.read("update.time_left", _refuse, "the bot was given no clock")
+    if not update.events:
+        position = faults.read("update.state", read_state, update.state)
+        if position is not None:
+            position = faults.read("update", _see, game, position, update.state)
+    else:
+        if update.HasField("state"):
+            faults.read("update.events", _refuse, "the state tells all")
+        position = faults.read("update.events", _follow, game, update.events)
     faults.check()
     assert position is not None
     game.go_on(position)
@@ -329,8 +335,17 @@ def _read_update(game: _Game, update: play_pb2.PlayUpdate) -> None:
         game.clock.left = time_left
 
 
-def _refuse_time() -> None:
-    raise InvalidInput.at("", "must be left out: the bot was given no clock")
+def _follow(game: _Game, events: Sequence[state_pb2.GameEvent]) -> Position:
+    records = read_events(events, game.position.game)
+    position = game.position.after_events(game.seat, records)
+    try:
+        return game.see(position)
+    except InvalidInput as error:
+        raise error.without_paths() from None
+
+
+def _refuse(why: str) -> None:
+    raise InvalidInput.at("", f"must be left out: {why}")
 
 
 def _see(game: _Game, position: Position, state: state_pb2.GameState) -> Position:

@@ -165,6 +165,9 @@ class Codec(ABC):
         The pydantic model of the options.
     told_by_notation : frozenset of str
         The options that the body of the notation tells, see `options_in_notation`.
+    move_kinds : frozenset of str
+        The kinds of events that are moves, of a game that a seat can follow by its events; empty
+        if events do not tell all that it sees.
     rules : Game
         The compiled rules.
     options : dict
@@ -179,6 +182,7 @@ class Codec(ABC):
     score_unit: ClassVar[str] = "points"
     Options: ClassVar[type[StrictModel]]
     told_by_notation: ClassVar[frozenset[str]]
+    move_kinds: ClassVar[frozenset[str]] = frozenset()
 
     rules: Game
 
@@ -320,6 +324,44 @@ class Codec(ABC):
     @abstractmethod
     def hand_known(self, state: State, seat: int) -> bool:
         """Whether the state tells what `seat` itself must know to have moves."""
+
+    def move_of_event(self, state: State, kind: str, event: Record) -> Record:
+        """The typed move that an event of `move_kinds` tells.
+
+        Parameters
+        ----------
+        state : State
+            Where it was made, as a seat knows it.
+        kind : str
+        event : dict
+            As sent: anything may be missing.
+        """
+        raise NotImplementedError
+
+    def outcome_of_events(self, events: Sequence[Record], *, own: bool) -> Record | None:
+        """The outcome of chance that the events after a move tell; None if they need not.
+
+        Parameters
+        ----------
+        events : sequence of dict
+        own : bool
+            Whether the move was one of the seat that follows the game.
+        """
+        raise NotImplementedError
+
+    def suppose(
+        self,
+        state: State,
+        seat: int,  # noqa: ARG002
+        move: tuple[int, int],  # noqa: ARG002
+        outcome: Record | None,  # noqa: ARG002
+    ) -> State:
+        """A full state of which a seat knows `state`, where a move of a seat can come out so."""
+        return state
+
+    def public_event(self, event: Record) -> Record:
+        """An event without what only one seat may know."""
+        return event
 
     def contradictions(
         self,

@@ -148,6 +148,7 @@ class GeneratorCodec(Codec):
     example: ClassVar[str] = "generator G:M,GR:ML,YG:L,RYG:SM/Y:SL,YY:M,RBGB:S 0 R 57"
     Options: ClassVar[type[StrictModel]] = GeneratorOptions
     told_by_notation: ClassVar[frozenset[str]] = frozenset({"players"})
+    move_kinds: ClassVar[frozenset[str]] = frozenset({"passed", "entered", "moved"})
 
     rules: Generator
 
@@ -454,6 +455,29 @@ class GeneratorCodec(Codec):
     def hand_known(self, state: State, seat: int) -> bool:  # noqa: ARG002
         """Always: nothing is hidden."""
         return True
+
+    def move_of_event(self, state: State, kind: str, event: Record) -> Record:
+        """The move that was passed, entered or moved."""
+        if kind == "passed":
+            return {"pass_turn": {}}
+        if kind == "entered":
+            return {"enter": {"size": event.get("size", "")}}
+        origin, pieces = event.get("from_node", ""), event.get("pieces", "")
+        stack = self._stacks(state).get(origin)
+        parts = (
+            UNIT_NAMES
+            if stack is None
+            else [unit for unit in UNIT_NAMES if _unit_pieces(stack.pieces, unit) == pieces]
+        )
+        if not parts:
+            raise InvalidInput.at("pieces", f"must be a part of the stack on {origin}")
+        step = {"from_node": origin, "to_node": event.get("to_node", ""), "unit": min(parts)}
+        return {"step": step}
+
+    def outcome_of_events(self, events: Sequence[Record], *, own: bool) -> Record:  # noqa: ARG002
+        """The roll."""
+        rolls = [event["rolled"].get("colour") for event in events if "rolled" in event]
+        return {"rolled": rolls[0] if rolls else None}
 
     def contradictions(
         self,

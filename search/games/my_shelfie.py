@@ -135,6 +135,7 @@ class MyShelfieCodec(Codec):
     )
     Options: ClassVar[type[StrictModel]] = MyShelfieOptions
     told_by_notation: ClassVar[frozenset[str]] = frozenset({"players"})
+    move_kinds: ClassVar[frozenset[str]] = frozenset({"kept", "circled", "crossed"})
 
     rules: MyShelfie
 
@@ -423,6 +424,18 @@ class MyShelfieCodec(Codec):
     def hand_known(self, state: State, seat: int) -> bool:  # noqa: ARG002
         """Always: nothing is hidden."""
         return True
+
+    def move_of_event(self, state: State, kind: str, event: Record) -> Record:  # noqa: ARG002
+        """The move that was kept, circled or crossed."""
+        if kind == "kept":
+            return {"keep": event.get("dice", {})}
+        if kind == "circled":
+            return {"circle": {"spaces": event.get("spaces", [])}}
+        return {"cross": {"row": event.get("row")}}
+
+    def outcome_of_events(self, events: Sequence[Record], *, own: bool) -> Record:  # noqa: ARG002
+        """The rolls."""
+        return {"rolls": [event["rolled"].get("dice", {}) for event in events if "rolled" in event]}
 
     def contradictions(
         self,

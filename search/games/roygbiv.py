@@ -23,7 +23,7 @@ from aleator.search.games.base import (
     StrictModel,
     read_model,
 )
-from aleator.search.games.roygbiv_invariants import SIDE, VALUES, StateRecord, violations
+from aleator.search.games.roygbiv_invariants import COPIES, SIDE, VALUES, StateRecord, violations
 from aleator.search.games.roygbiv_progress import contradictions
 
 COLUMNS = "abcdefg"
@@ -82,6 +82,7 @@ class RoygbivCodec(Codec):
     )
     Options: ClassVar[type[StrictModel]] = RoygbivOptions
     told_by_notation: ClassVar[frozenset[str]] = frozenset({"players"})
+    move_kinds: ClassVar[frozenset[str]] = frozenset({"played"})
 
     rules: Roygbiv
 
@@ -256,6 +257,49 @@ class RoygbivCodec(Codec):
         """Whether the seat's own dice are given."""
         return not isinstance(self.rules.unpack(state)["hands"][seat], int)
 
+    def move_of_event(self, state: State, kind: str, event: Record) -> Record:  # noqa: ARG002
+        """The die that was played, and where."""
+        return {name: event[name] for name in ("value", "row", "column") if name in event}
+
+    def outcome_of_events(self, events: Sequence[Record], *, own: bool) -> Record | None:
+        """The die that was drawn, if the seat sees it."""
+        if not (own or self.rules.open_hands):
+            return None
+        values = [event["drew"].get("value", 0) for event in events if "drew" in event]
+        return {"drawn": values[0] if values else 0}
+
+    def suppose(
+        self, state: State, seat: int, move: tuple[int, int], outcome: Record | None
+    ) -> State:
+        """Deal the hidden dice so that the mover holds the one that it plays, if it can.
+
+        And the one that is drawn lies in the bag.
+        """
+        if self.rules.is_full(state):
+            return state
+        fields = self.rules.unpack(self.rules.determinization(state, seat, 0))
+        hands = [list(hand) for hand in fields["hands"] if not isinstance(hand, int)]
+        bag = [
+            value
+            for value, count in enumerate(fields["played"], 1)
+            for _ in range(COPIES - count - sum(hand.count(value) for hand in hands))
+        ]
+        mover, (value, _, _) = move[0], _decode(move[1])
+        hidden = [hand for holder, hand in enumerate(hands) if holder != seat]
+        if mover != seat and hands[mover]:
+            _bring(value, hands[mover], [*hidden, bag])
+        if outcome is not None:
+            _bring(outcome["drawn"], bag, hidden)
+        return self.rules.pack(
+            fields["cells"], fields["played"], hands, fields["scores"], fields["seat_to_act"]
+        )
+
+    def public_event(self, event: Record) -> Record:
+        """An event without the die that a seat drew for itself."""
+        if self.rules.open_hands or "drew" not in event:
+            return event
+        return {"drew": {name: item for name, item in event["drew"].items() if name != "value"}}
+
     def contradictions(
         self,
         before: State,
@@ -304,6 +348,15 @@ class RoygbivCodec(Codec):
             return GameEvent(seat, "drew", f"Seat {seat} drew a die.", {"drew": record})
         record["value"] = drawn
         return GameEvent(seat, "drew", f"Seat {seat} drew a {drawn}.", {"drew": record})
+
+
+def _bring(value: int, place: list[int], others: Sequence[list[int]]) -> None:
+    """Exchange a die for one of a value, if any of the other places has one."""
+    other = next((other for other in others if value in other), place)
+    if value not in place and place and value in other:
+        other.remove(value)
+        other.append(place.pop())
+        place.append(value)
 
 
 def _encode(value: int, row: int, column: int) -> int:

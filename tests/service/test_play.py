@@ -16,7 +16,7 @@ import pytest
 from aleator.search import Analysis, Engine, Limits, Position, StopFlag
 from aleator.search.games import game_ids
 from aleator.service.admission import Admission
-from aleator.service.convert import write_state
+from aleator.service.convert import write_event, write_state
 from aleator.service.exchange import WINDOW
 from aleator.service.opponent_servicer import OpponentServicer
 from aleator.service.play import GAMES_LIMIT
@@ -127,6 +127,63 @@ def test_several_games_and_kinds_of_answers_in_one_call(server: ServerProcess) -
         assert client.ask("mine", end={}).WhichOneof("result") == "ended"
         client.end()
         assert list(client.responses) == []
+
+
+@pytest.mark.parametrize("game", ["generator", "my_shelfie", "roygbiv"])
+def test_a_bot_follows_a_game_by_its_events(server: ServerProcess, game: str) -> None:
+    rng = random.Random(5)
+    options = {"roygbiv": {"open_hands": True}, "generator": {"max_rolls": 40}}.get(game)
+    position = Position.create(game, options, seed=5)
+    action: dict[str, Any] = {"start": {"seat": 0, "limits": FEW} | seen(position, 0)}
+    with play(server) as client:
+        while True:
+            answer = client.ask("g", **action)
+            if position.finished:
+                break
+            seat = position.acting_seat()
+            move = rng.choice(position.moves())
+            if seat == 0:
+                move = position.find_move(answer.move.analysis.best_move_notation)
+            else:
+                assert answer.waiting.seats_to_act == [seat]
+            position, events = position.apply({seat: move}, seed=rng.getrandbits(64))
+            action = {"update": {"events": [write_event(event, game) for event in events]}}
+        assert tuple(answer.finished.scores) == position.scores
+
+
+def test_events_that_did_not_happen_are_named(server: ServerProcess) -> None:
+    seat = OPENING.acting_seat()
+    value = OPENING.record["hands"][seat]["dice"][0]
+    played = {"seat": seat, "value": value, "row": 0, "column": 0}
+    told = [{"roygbiv": {"played": played}}, {"roygbiv": {"drew": {"seat": seat, "value": 1}}}]
+    with play(server) as client:
+        assert client.ask("g", start={"seat": 1 - seat} | seen(OPENING, 1 - seat))
+        events: list[tuple[Any, list[str]]] = [
+            (
+                [{"roygbiv": {"played": played | {"points": 3}}}, told[1]],
+                ["update.events[0].roygbiv"],
+            ),
+            (
+                [{"roygbiv": {"played": played | {"row": 7}}}],
+                ["update.events[0].roygbiv.played.row"],
+            ),
+            ([{"roygbiv": {"finished": {}}}], ["update.events[0]"]),
+            (
+                [{"generator": {"passed": {}}}, {}],
+                ["update.events[0].generator", "update.events[1]"],
+            ),
+            (told[:1], ["update.events[1]"]),
+            (told * 60, ["update.events"]),
+        ]
+        for given, fields in events:
+            assert fields_of(client.ask("g", update={"events": given})) == fields
+        both = {"events": told} | seen(OPENING, 1 - seat)
+        assert fields_of(client.ask("g", update=both)) == ["update.events"]
+        assert client.ask("g", update={"events": told}).HasField("move")
+        riviera = Position.create("riviera", seed=1)
+        client.ask("r", start={"seat": 0} | seen(riviera, 0))
+        dealt = [{"riviera": {"dealt": {"round": 1}}}]
+        assert fields_of(client.ask("r", update={"events": dealt})) == ["update.events"]
 
 
 def test_the_same_seed_makes_the_same_moves(server: ServerProcess) -> None:

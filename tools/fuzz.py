@@ -9,11 +9,13 @@ the process fails it too; the file of the last request tells which one it was.
 """
 
 import asyncio
+import os
 import random
 import sys
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -152,9 +154,16 @@ def changed(message: Message, rng: random.Random) -> bytes:
     return bytes(data)
 
 
-def keep(method: str, *items: bytes) -> None:
-    """Write down what is sent, should the process not survive it."""
-    LAST.write_bytes(b"\n".join([method.encode(), *items]))
+class Record:
+    """A file that holds what was sent last, should the process not survive it."""
+
+    def __init__(self) -> None:
+        self._file = os.open(LAST, os.O_CREAT | os.O_RDWR | os.O_TRUNC)
+
+    def keep(self, method: str, *items: bytes) -> None:
+        """Write down what is sent."""
+        os.pwrite(self._file, written := b"\n".join([method.encode(), *items]), 0)
+        os.ftruncate(self._file, len(written))
 
 
 async def in_turn(items: Iterable[bytes]) -> AsyncIterator[bytes]:
@@ -185,7 +194,7 @@ def stream_of(rng: random.Random, positions: dict[str, Any]) -> tuple[str, list[
     ]
 
 
-async def fuzz(inputs: int, seed: int) -> Counter[tuple[str, str]]:
+async def fuzz(inputs: int, seed: int, counts: Counter[tuple[str, str]]) -> None:
     """Send so many requests; count them by method and code."""
     rng = random.Random(seed)
     methods = Methods()
@@ -194,7 +203,7 @@ async def fuzz(inputs: int, seed: int) -> Counter[tuple[str, str]]:
     opponent = OpponentServicer(Engine(memory=16 * 2**20), admission, SearchWatch(), SETTINGS)
     game_service_pb2_grpc.add_GameServiceServicer_to_server(GameServicer(), server)
     opponent_service_pb2_grpc.add_OpponentServiceServicer_to_server(opponent, server)
-    counts: Counter[tuple[str, str]] = Counter()
+    record = Record()
     done = 0
     while done < inputs:
         positions = {
@@ -206,7 +215,7 @@ async def fuzz(inputs: int, seed: int) -> Counter[tuple[str, str]]:
         for _ in range(500):
             if rng.random() < STREAMS / 20:
                 method, items = stream_of(rng, positions)
-                keep(method, *items)
+                record.keep(method, *items)
                 code, answers = await methods.call(method, in_turn(items))
                 codes = [
                     code_pb2.Code.Name(answer.error.code) if answer.HasField("error") else "OK"
@@ -217,14 +226,12 @@ async def fuzz(inputs: int, seed: int) -> Counter[tuple[str, str]]:
                 data = b"".join(items)
             else:
                 known = rng.choice(rng.choice(list(positions.values())))
-                requests = mutants.valid_requests(known, rng)
-                method = rng.choice(list(requests))
+                method = rng.choice(list(mutants.METHODS))
                 if method in SLOW and rng.random() < SLOW_LEFT_OUT:
                     continue
-                request = requests[method]
-                data = changed(request, rng)
+                data = changed(mutants.valid_request(method, known, rng), rng)
                 items = [data]
-                keep(method, data)
+                record.keep(method, data)
                 code, _ = await methods.call(method, data)
                 codes = []
             for found in {code, *codes} - FAIR:
@@ -232,20 +239,21 @@ async def fuzz(inputs: int, seed: int) -> Counter[tuple[str, str]]:
             counts.update((method, one) for one in (codes or [code]))
             done += len(items)
     admission.close()
-    return counts
 
 
 def main(
     inputs: Annotated[int, typer.Option(help="How many requests.")] = 100_000,
     seed: Annotated[int, typer.Option(help="Decides all of them.")] = 1,
 ) -> None:
-    """Send changed requests to all methods."""
+    """Send changed requests to all methods; Ctrl-C ends it early."""
     begin = time.monotonic()
-    counts = asyncio.run(fuzz(inputs, seed))
+    counts: Counter[tuple[str, str]] = Counter()
+    with suppress(KeyboardInterrupt):  # then the figures so far
+        asyncio.run(fuzz(inputs, seed, counts))
     for (method, code), count in sorted(counts.items()):
         print(f"{count:9} {method} {code}")
     print(f"{sum(counts.values())} answers in {time.monotonic() - begin:.0f} s, seed {seed}")
-    LAST.unlink()
+    LAST.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -10,9 +10,22 @@ from aleator.search import Position
 from aleator.service.convert import write_state
 from aleator.v1 import game_service_pb2 as games
 from aleator.v1 import opponent_service_pb2 as opponent
-from aleator.v1 import play_pb2
+from aleator.v1 import play_pb2, state_pb2
 
 LIMITS = {"simulations": 10, "time": {"nanos": 5_000_000}}
+METHODS: dict[str, type[Message]] = {
+    "GameService/ListGames": games.ListGamesRequest,
+    "GameService/GetGame": games.GetGameRequest,
+    "GameService/CreateGame": games.CreateGameRequest,
+    "GameService/ListMoves": games.ListMovesRequest,
+    "GameService/ApplyMove": games.ApplyMoveRequest,
+    "GameService/ObserveState": games.ObserveStateRequest,
+    "GameService/ConvertState": games.ConvertStateRequest,
+    "GameService/RenderState": games.RenderStateRequest,
+    "OpponentService/SuggestMove": opponent.SuggestMoveRequest,
+    "OpponentService/AnalyzePosition": opponent.AnalyzePositionRequest,
+}
+"""The methods that take one request, and its type."""
 NUMBERS = [0, 1, 2, 3, 7, 8, 12, 60, 2**31 - 1, 2**32 - 1]
 TEXTS = ["", "?", "-", "x" * 50, "\x00", "\N{GAME DIE}", "roygbiv", "1", "5@d4", "a1"]
 
@@ -83,37 +96,36 @@ def random_positions(
         position, _ = position.apply(moves, seed=rng.getrandbits(64))
 
 
-def valid_requests(position: Position, rng: random.Random) -> dict[str, Message]:
-    """A request of each unary or server-streaming method, about a position."""
+def valid_request(method: str, position: Position, rng: random.Random) -> Message:
+    """A request of one of `METHODS` about a position."""
     game = position.game
-    state = write_state(position)
-    if rng.random() < 0.3:
-        state.Clear()
-        state.notation = position.notation
+    if method == "GameService/ListGames":
+        return games.ListGamesRequest(page_size=2)
+    if method == "GameService/GetGame":
+        return games.GetGameRequest(game=game)
+    if method == "GameService/CreateGame":
+        return games.CreateGameRequest(game=game, options=position.options, seed=1)
+    state = state_pb2.GameState(notation=position.notation)
+    if rng.random() < 0.7:
+        state = write_state(position)
     moves = [
         {"seat": seat, "move": {game: rng.choice(position.moves(seat)).record}}
         for seat in position.seats_to_act
     ]
     seat, move = rng.choice(moves).values()
-    search = {"state": state, "seat": seat, "limits": LIMITS, "avoided_moves": [move]}
-    return {
-        "GameService/ListGames": games.ListGamesRequest(page_size=2),
-        "GameService/GetGame": games.GetGameRequest(game=game),
-        "GameService/CreateGame": games.CreateGameRequest(
-            game=game, options=position.options, seed=1
-        ),
-        "GameService/ListMoves": games.ListMovesRequest(state=state, seat=seat),
-        "GameService/ApplyMove": games.ApplyMoveRequest(state=state, moves=moves),
-        "GameService/ObserveState": games.ObserveStateRequest(state=state, seat=seat),
-        "GameService/ConvertState": games.ConvertStateRequest(state=state),
-        "GameService/RenderState": games.RenderStateRequest(
-            state=state, format=3, highlight=move, seat=seat
-        ),
-        "OpponentService/SuggestMove": opponent.SuggestMoveRequest(**search),
-        "OpponentService/AnalyzePosition": opponent.AnalyzePositionRequest(
-            **search, report_interval={"seconds": 1}
-        ),
+    request: Message = METHODS[method]()
+    known: dict[str, Any] = {
+        "state": state,
+        "seat": seat,
+        "moves": moves,
+        "format": 3,
+        "highlight": move,
+        "limits": LIMITS,
+        "avoided_moves": [move],
+        "report_interval": {"seconds": 1},
     }
+    names = {field.name for field in request.DESCRIPTOR.fields}
+    return type(request)(**{name: value for name, value in known.items() if name in names})
 
 
 def batch_item(position: Position, name: str) -> opponent.AnalyzeBatchRequest:

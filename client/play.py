@@ -4,6 +4,7 @@ As in `aleator.client.calls`, the functions make the requests, and the clients o
 them as methods.
 """
 
+from collections.abc import Iterable
 from threading import Lock
 from time import monotonic
 from typing import Any, Unpack
@@ -13,7 +14,7 @@ from google.rpc import code_pb2, status_pb2
 from aleator.client.calls import Feed, StreamCall
 from aleator.client.errors import CallError, ResourceExhausted, error_of_status
 from aleator.client.values import Effort, State, Time, duration_of, effort_of, state_of
-from aleator.v1 import play_pb2
+from aleator.v1 import play_pb2, state_pb2
 
 GRACE = 1.0
 """Seconds that the server has to end a call in which nothing is waited for."""
@@ -56,15 +57,24 @@ def start(
     return request
 
 
-def update(game_id: str, state: State, *, time_left: Time | None = None) -> play_pb2.PlayRequest:
+def update(
+    game_id: str,
+    state: State | None = None,
+    *,
+    events: Iterable[state_pb2.GameEvent] = (),
+    time_left: Time | None = None,
+) -> play_pb2.PlayRequest:
     """Tell the bot where the game stands now, after a move or several.
 
-    `time_left` is what is left on its clock, for those who keep it themselves.
+    Either by the state, or by the events since, as `apply_move` returns them, in games where they
+    tell all that a seat sees. `time_left` is what is left on its clock, for those who keep it
+    themselves.
     """
     return play_pb2.PlayRequest(
         game_id=game_id,
         update=play_pb2.PlayUpdate(
-            state=state_of(state),
+            state=None if state is None else state_of(state),
+            events=events,
             time_left=None if time_left is None else duration_of(time_left),
         ),
     )

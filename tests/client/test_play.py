@@ -10,6 +10,7 @@ import pytest
 
 import aleator.client
 from aleator.search import Position
+from aleator.service.convert import write_event
 from tests.client.conftest import Asyncio
 from tests.service.process import ServerProcess
 
@@ -55,6 +56,18 @@ def test_a_whole_game(connect, server):
             position, _ = position.apply({to_act: move}, seed=2)
             answer = tell("update", "g", position.notation)
     assert list(answer.finished.returns) == list(position.win_shares)
+
+
+def test_a_game_told_by_its_events(connect, server):
+    position = Position.create("my_shelfie", seed=1, start_seat=1)
+    with table(connect(server.address)) as tell:
+        answer = tell("start", "g", position.notation, 0, **SHORT)
+        while position.seats_to_act == (1,):
+            assert list(answer.waiting.seats_to_act) == [1]
+            position, events = position.apply({1: position.moves()[0]}, seed=2)
+            told = [write_event(event, "my_shelfie") for event in events]
+            answer = tell("update", "g", events=told)
+    assert answer.move.analysis.best_move_notation in moves_of(position)
 
 
 def test_a_clock(connect, server):

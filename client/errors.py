@@ -58,7 +58,7 @@ class CallError(Exception):
     """
 
     def __init__(self, code: grpc.StatusCode, message: str, details: status_pb2.Status) -> None:
-        super().__init__(f"{code.name}: {message}")
+        super().__init__(code, message, details)
         self.code = code
         self.message = message
         self.reason = ""
@@ -78,6 +78,9 @@ class CallError(Exception):
                 )
             elif detail.Unpack(retry):
                 self.retry_after = retry.retry_delay.ToTimedelta()
+
+    def __str__(self) -> str:
+        return f"{self.code.name}: {self.message}"
 
 
 class InvalidArgument(CallError):

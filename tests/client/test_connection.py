@@ -1,5 +1,6 @@
 """How the client library connects: retries, deadlines, keys, TLS; against a scripted server."""
 
+import pickle
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -145,7 +146,8 @@ def test_details_of_an_error(connect, scripted):
     )
     with pytest.raises(aleator.client.CallError) as caught:
         connect(scripted.address).call("get_game", "x")
-    error = caught.value
+    error = pickle.loads(pickle.dumps(caught.value))  # as it goes from one process to another
+    assert str(error) == "DATA_LOSS: gone"
     assert (error.code, error.message) == (grpc.StatusCode.DATA_LOSS, "gone")
     assert (error.reason, error.metadata) == ("LOST", {"what": "all"})
     assert error.retry_after.total_seconds() == 0.5

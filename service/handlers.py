@@ -20,6 +20,8 @@ def wrap(
     handler: Handler,
     around: Callable[[Behavior, Any, Context], Awaitable[Any]],
     deserializer: Callable[[bytes], Any] | None,
+    *,
+    reads: bool = False,
 ) -> Handler:
     """Make a handler of the same kind.
 
@@ -31,7 +33,11 @@ def wrap(
         Gets the wrapped behavior, what it is to be called with, and the context.
     deserializer : callable or None
         Reads requests in place of the handler's own; with None they stay bytes.
+    reads : bool
+        Whether `around` is called before any request has come, also where there is only one, and
+        reads it from the context.
     """
+    takes_stream = reads or handler.request_streaming
     if handler.response_streaming:
         answers: Any = handler.stream_stream or handler.unary_stream
 
@@ -41,14 +47,14 @@ def wrap(
         behavior: Any = write_answers
         make = (
             grpc.stream_stream_rpc_method_handler
-            if handler.request_streaming
+            if takes_stream
             else grpc.unary_stream_rpc_method_handler
         )
     else:
         behavior = handler.stream_unary or handler.unary_unary
         make = (
             grpc.stream_unary_rpc_method_handler
-            if handler.request_streaming
+            if takes_stream
             else grpc.unary_unary_rpc_method_handler
         )
 

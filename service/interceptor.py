@@ -6,7 +6,9 @@ tells nothing, with the exception in the log.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import grpc
@@ -15,11 +17,47 @@ from google.protobuf.message import DecodeError
 from aleator.service.caller import name_caller
 from aleator.service.errors import Fault, Refusal, refusal_of, shutting_down
 from aleator.service.handlers import Behavior, Context, Handler, wrap
+from aleator.service.shape import check_shape
 from aleator.service.telemetry.calls import note_refusal
 
 _OWN_METHODS = "/aleator."
 """What the methods begin with whose streams end by themselves. Others, such as Watch of the health
 service, stand until the client leaves."""
+
+_HEALTH_CHECK = "/grpc.health.v1.Health/Check"
+_RETRY = 1.0
+"""Seconds after which a client may try again that has too many calls under way."""
+_SMALL = 4096
+"""Bytes of a request whose shape need not be checked: it cannot hold much."""
+
+
+class _Calls:
+    """Counts the calls under way by client."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._counts: Counter[str] = Counter()
+
+    @contextmanager
+    def count(self, client: str, method: str) -> Iterator[None]:
+        """Count a call while it is under way, or refuse it.
+
+        Health checks are never refused: they may come from an address that clients share.
+        """
+        if self._counts[client] >= self._limit and method != _HEALTH_CHECK:
+            raise Refusal(
+                grpc.StatusCode.RESOURCE_EXHAUSTED,
+                "TOO_MANY_CALLS",
+                f"a client may have {self._limit} calls under way at once",
+                retry_after=_RETRY,
+            )
+        self._counts[client] += 1
+        try:
+            yield
+        finally:
+            self._counts[client] -= 1
+            if not self._counts[client]:
+                del self._counts[client]
 
 
 class Guard(grpc.aio.ServerInterceptor):
@@ -29,10 +67,13 @@ class Guard(grpc.aio.ServerInterceptor):
     ----------
     message_limit : int
         Bytes that a request may have.
+    call_limit : int
+        Calls of one client at once.
     """
 
-    def __init__(self, message_limit: int) -> None:
+    def __init__(self, message_limit: int, call_limit: int) -> None:
         self._message_limit = message_limit
+        self._calls = _Calls(call_limit)
         self._guarded: dict[str, Handler] = {}
         self._standing: set[asyncio.Task[Any]] = set()
         self._closing = False
@@ -67,18 +108,27 @@ class Guard(grpc.aio.ServerInterceptor):
             async for request in requests:
                 yield parse(request)
 
-        read: Callable[[Any], Any] = parse_each if handler.request_streaming else parse
+        async def read(requests: Any, context: Context) -> Any:
+            if handler.request_streaming:
+                return parse_each(requests)
+            data: Any = await context.read()
+            if data is grpc.aio.EOF:
+                raise _unreadable("MISSING_REQUEST", "the call ended without a request")
+            return parse(data)
 
-        async def answer(behavior: Behavior, request: Any, context: Context) -> Any:
-            name_caller(context)
+        async def answer(behavior: Behavior, requests: Any, context: Context) -> Any:
+            name = name_caller(context)
             try:
-                if stands:
-                    return await self._stand(behavior, read(request), context)
-                return await behavior(read(request), context)
+                with self._calls.count(name, method):
+                    request = await read(requests, context)
+                    if stands:
+                        return await self._stand(behavior, request, context)
+                    return await behavior(request, context)
             except Exception as error:  # noqa: BLE001 - gRPC would tell the client
                 await abort(context, method, error)
 
-        return wrap(handler, answer, None)
+        # gRPC itself would answer a call without a request never.
+        return wrap(handler, answer, None, reads=True)
 
     def _parser(self, deserialize: Callable[[bytes], Any] | None) -> Callable[[bytes], Any]:
         """Make the function that reads a request, or raises a refusal."""
@@ -92,11 +142,14 @@ class Guard(grpc.aio.ServerInterceptor):
             if deserialize is None:
                 return data
             try:
-                return deserialize(data)
+                message = deserialize(data)
             except DecodeError:
                 raise _unreadable(
                     "MALFORMED_REQUEST", "the request is no message of this method's type"
                 ) from None
+            if len(data) > _SMALL:
+                check_shape(message)
+            return message
 
         return parse
 

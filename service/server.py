@@ -16,9 +16,11 @@ from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
 from aleator.search import Engine
-from aleator.search.errors import AleatorError
+from aleator.search.errors import AleatorError, InvalidInput, Violation
 from aleator.search.games import game_ids
 from aleator.service.admission import Admission
+from aleator.service.api_keys import ApiKeys
+from aleator.service.authentication import Authentication
 from aleator.service.game_servicer import GameServicer
 from aleator.service.interceptor import Guard
 from aleator.service.opponent_servicer import OpponentServicer
@@ -28,6 +30,7 @@ from aleator.service.telemetry.calls import CallObserver, CallWatch
 from aleator.service.telemetry.logs import CallLog, Log
 from aleator.service.telemetry.metrics import Metrics, serve_metrics
 from aleator.service.telemetry.searches import SearchWatch
+from aleator.service.tls import server_credentials
 from aleator.v1 import (
     game_service_pb2,
     game_service_pb2_grpc,
@@ -40,10 +43,17 @@ try:
 except ImportError:
     from asyncio import run as run_loop  # type: ignore[assignment]
 
-REQUEST_LIMIT = 2**20
+REQUEST_LIMIT = 2**18
 """Bytes of a request; a longer one is refused with a reason."""
 TRANSPORT_LIMIT = 16 * 2**20
 """Bytes of a request from which on gRPC itself cuts it off, with a bare status."""
+KEEPALIVE = 60.0
+KEEPALIVE_ANSWER = 20.0
+"""Seconds after which a silent client is asked whether it is there, and that it has to answer."""
+CLIENT_PING = 10.0
+"""Seconds at least between a client's own such questions, while no call is under way."""
+HANDSHAKE = 20.0
+"""Seconds that a new connection has to become one of TLS or HTTP/2."""
 DRAIN = 0.3
 """Seconds, at most half of the grace, between the news that the server stops and its end for new
 calls, so that those already on their way are answered."""
@@ -73,6 +83,8 @@ class Server:
 
     Raises
     ------
+    InvalidInput
+        If the files of the settings do not hold what they should.
     RuntimeError
         If the address cannot be listened on.
     """
@@ -85,8 +97,11 @@ class Server:
     ) -> None:
         self._grace = settings.grace
         self._admission = Admission(settings.workers, settings.queue, settings.turn)
-        self._guard = Guard(REQUEST_LIMIT)
-        services = [*_SERVICES, health.SERVICE_NAME, reflection.SERVICE_NAME]
+        self._guard = Guard(REQUEST_LIMIT, settings.max_calls)
+        credentials, keys = _read_files(settings)
+        services = [*_SERVICES, health.SERVICE_NAME]
+        if settings.reflection:
+            services.append(reflection.SERVICE_NAME)
         if settings.channelz:
             services.append(CHANNELZ)
         methods = _methods_of(services)
@@ -94,12 +109,19 @@ class Server:
         self.metrics = Metrics(settings, methods, game_ids(), searches)
         watch = CallWatch(methods, (CallLog(), self.metrics, *observers))
         self._server = grpc.aio.server(
-            interceptors=(watch, self._guard),
+            interceptors=(watch, *([] if keys is None else [Authentication(keys)]), self._guard),
             options=(
                 ("grpc.max_receive_message_length", TRANSPORT_LIMIT),
                 # Otherwise a second server on the same port would take half of the calls.
                 ("grpc.so_reuseport", 0),
                 ("grpc.enable_channelz", int(settings.channelz)),
+                # Connections whose client has gone without a word are noticed, those that never
+                # say anything are ended, and clients may ask as often whether the server is there.
+                ("grpc.keepalive_time_ms", round(1000 * KEEPALIVE)),
+                ("grpc.keepalive_timeout_ms", round(1000 * KEEPALIVE_ANSWER)),
+                ("grpc.http2.min_ping_interval_without_data_ms", round(1000 * CLIENT_PING)),
+                ("grpc.server_handshake_timeout_ms", round(1000 * HANDSHAKE)),
+                ("grpc.max_concurrent_streams", settings.max_calls),
             ),
         )
         game_service_pb2_grpc.add_GameServiceServicer_to_server(GameServicer(), self._server)
@@ -112,12 +134,16 @@ class Server:
         health_pb2_grpc.add_HealthServicer_to_server(self._health, self._server)
         if settings.channelz:
             channelz.add_channelz_servicer(self._server)
-        details = error_details_pb2.ErrorInfo.DESCRIPTOR.full_name
-        reflection.enable_server_reflection(
-            services, self._server, pool_with_json_names([*services, details])
-        )
+        if settings.reflection:
+            details = error_details_pb2.ErrorInfo.DESCRIPTOR.full_name
+            reflection.enable_server_reflection(
+                services, self._server, pool_with_json_names([*services, details])
+            )
         self._server.add_generic_rpc_handlers(handlers)
-        port = self._server.add_insecure_port(settings.listen)
+        if credentials is None:
+            port = self._server.add_insecure_port(settings.listen)
+        else:
+            port = self._server.add_secure_port(settings.listen, credentials)
         self.address = f"{settings.listen.rpartition(':')[0]}:{port}"
 
     async def start(self) -> None:
@@ -212,6 +238,24 @@ def _export_traces(endpoint: str) -> AbstractContextManager[CallObserver]:
 
 def _cannot_listen(address: str) -> SystemExit:
     return SystemExit(f"cannot listen on {address}: it is taken, or no address of this machine")
+
+
+def _read_files(settings: Settings) -> tuple[grpc.ServerCredentials | None, ApiKeys | None]:
+    """Read the certificates and the keys that the settings name; tell all that is wrong in them."""
+    credentials = keys = None
+    violations: list[Violation] = []
+    try:
+        credentials = server_credentials(settings)
+    except InvalidInput as error:
+        violations += error.violations
+    try:
+        if settings.api_keys is not None:
+            keys = ApiKeys(settings.api_keys, settings.key_rate, settings.key_burst)
+    except InvalidInput as error:
+        violations += error.violations
+    if violations:
+        raise InvalidInput(violations)
+    return credentials, keys
 
 
 def _methods_of(services: Iterable[str]) -> list[str]:

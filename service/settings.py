@@ -9,6 +9,8 @@ A setting that is a secret must be a `pydantic.SecretStr`; then it is masked whe
 
 import os
 import re
+from ipaddress import ip_address
+from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
@@ -45,6 +47,15 @@ def _check_address(address: str) -> str:
             f" not {shorten(address, 64)}"
         )
     return address
+
+
+def is_loopback(address: str) -> bool:
+    """Tell whether only this machine can connect to a ``HOST:PORT``."""
+    host = address.rpartition(":")[0].strip("[]")
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def _read_seconds(value: Any) -> Any:
@@ -97,7 +108,27 @@ class Settings(BaseSettings):
     )
 
     listen: Address = "127.0.0.1:50051"
-    """Where to listen, HOST:PORT; port 0 takes a free one."""
+    """Where to listen, HOST:PORT; port 0 takes a free one. Others than loopback addresses need TLS,
+    or `insecure`."""
+    tls_certificate: Path | None = None
+    """Certificate of the server with its chain, a file in PEM; it makes the server use TLS."""
+    tls_key: Annotated[Path | None, Field(validate_default=True)] = None
+    """Private key of the certificate, a file in PEM."""
+    tls_client_ca: Annotated[Path | None, Field(validate_default=True)] = None
+    """Certificates of the authorities, a file in PEM, one of which must have signed the certificate
+    that a client has to show (mutual TLS)."""
+    insecure: Annotated[bool, Field(validate_default=True)] = False
+    """Whether to listen without TLS where others than this machine can connect."""
+    api_keys: Path | None = None
+    """File of API keys, lines that `aleator key` prints; with it every call needs a key."""
+    key_rate: float | None = Field(default=None, gt=0, allow_inf_nan=False)
+    """Calls a second that an API key may make, if its line does not say; by default any number."""
+    key_burst: int = Field(default=20, ge=1)
+    """Calls that an API key with a rate may make at once after a pause."""
+    max_calls: int = Field(default=1000, ge=1)
+    """Calls of a client at once at most, streams that stand included; more are refused."""
+    reflection: bool = True
+    """Whether the server describes its methods by gRPC's reflection."""
     workers: int = Field(default_factory=usable_cores, ge=1)
     """How many search threads run at once; by default as many as there are cores to use."""
     queue: int = Field(default=64, ge=0)
@@ -142,6 +173,33 @@ class Settings(BaseSettings):
     def search_threads(self) -> int:
         """Threads of a search at most."""
         return min(self.workers, self.max_threads or self.workers)
+
+    @field_validator("tls_key")
+    @classmethod
+    def _check_tls_key(cls, key: Path | None, info: ValidationInfo) -> Path | None:
+        certificate = info.data.get("tls_certificate")
+        if (key is None) != (certificate is None):
+            missing = "tls_key" if key is None else "tls_certificate"
+            raise ValueError(f"tls_certificate and tls_key go together, but {missing} is missing")
+        return key
+
+    @field_validator("tls_client_ca")
+    @classmethod
+    def _check_tls_client_ca(cls, authorities: Path | None, info: ValidationInfo) -> Path | None:
+        if authorities is not None and info.data.get("tls_certificate") is None:
+            raise ValueError("needs tls_certificate and tls_key")
+        return authorities
+
+    @field_validator("insecure")
+    @classmethod
+    def _check_insecure(cls, insecure: bool, info: ValidationInfo) -> bool:  # noqa: FBT001
+        listen = info.data.get("listen", "localhost:0")
+        if not insecure and info.data.get("tls_certificate") is None and not is_loopback(listen):
+            raise ValueError(
+                f"others can connect to {listen}, and without TLS read all that is sent: set"
+                " tls_certificate and tls_key, or insecure if that is what you want"
+            )
+        return insecure
 
     @field_validator("total_memory")
     @classmethod

@@ -209,6 +209,22 @@ def health(context: typer.Context) -> None:
 
 
 @app.command()
+def key(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME", help="Whose key it is: letters, digits, hyphens.")
+    ],
+) -> None:
+    """Make an API key.
+
+    Prints the key, to be given to the client, and the line that stands for it in the
+    server's file of keys (`--api-keys`). The key is kept nowhere else.
+    """
+    from aleator.service.api_keys import new_key
+
+    typer.echo("\n".join(new_key(name)))
+
+
+@app.command()
 def games(json: Json = False) -> None:
     """List the games."""
     codecs = [codec_class(game) for game in game_ids()]

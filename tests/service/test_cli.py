@@ -179,6 +179,7 @@ def test_suggest_tells_programs_a_legal_move_and_repeats_itself(opening: str) ->
     ("arguments", "fields"),
     [
         (["serve", "--listen", "nowhere"], ["listen: "]),
+        (["key", "a b"], ["name: "]),
         (["suggest", "chess e4"], ["game: "]),
         (["suggest", "roygbiv"], ["notation: "]),
         (["suggest", "OPENING", "--time", "soon"], ["time: "]),

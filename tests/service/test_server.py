@@ -92,7 +92,7 @@ def test_an_address_in_use_is_an_error(server: ServerProcess) -> None:
 
 @pytest.mark.parametrize("address", ["[::]:0", "localhost:65535", "127.0.0.1:50051"])
 def test_addresses(address: str) -> None:
-    assert Settings(listen=address).listen == address
+    assert Settings(listen=address, insecure=True).listen == address
 
 
 @pytest.mark.parametrize("address", ["", "50051", ":50051", "a b:1", "[::]:65536", "h:-1", "h:1\n"])
@@ -107,7 +107,7 @@ async def faulty() -> object:
         raise ValueError("a secret")
 
     handlers = {"Fail": grpc.unary_unary_rpc_method_handler(fail)}
-    server = grpc.aio.server(interceptors=[Guard(1000)])
+    server = grpc.aio.server(interceptors=[Guard(1000, 10)])
     server.add_generic_rpc_handlers([grpc.method_handlers_generic_handler("Test", handlers)])
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()

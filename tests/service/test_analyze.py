@@ -135,6 +135,15 @@ def test_a_server_that_stops_sends_the_final_report() -> None:
         assert stopping.wait() == ""
 
 
+def test_reports_go_on_when_the_memory_is_used_up() -> None:
+    with ServerProcess('{"listen": "127.0.0.1:0", "memory": 1048576}') as small:
+        reports = list(analyze(small, limits={"time": {"seconds": 2}}))
+        check_shape(reports)
+        statistics = reports[-1].analysis.statistics
+        assert statistics.memory <= 2**20
+        assert statistics.simulations > 10_000
+
+
 def test_a_slow_reader_is_not_sent_what_is_old(server: ServerProcess) -> None:
     request = AnalyzePositionRequest(
         state=NOTATION, limits={"time": {"seconds": 4}}, max_candidates=0, report_interval=OFTEN

@@ -186,6 +186,7 @@ def stream_of(rng: random.Random, positions: dict[str, Any]) -> tuple[str, list[
             first = rng.randrange(len(known))
             seat = rng.randrange(known[0].seats)
             messages += mutants.game_of_play(known[first : first + 8], seat, known[0].game)
+            messages += mutants.game_of_events(known[first], rng, "by events")
         if rng.random() < ENDED:
             messages.append(play_pb2.PlayRequest(game_id=known[0].game, end={}))
     return method, [

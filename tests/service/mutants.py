@@ -7,7 +7,7 @@ from typing import Any
 from google.protobuf.message import Message
 
 from aleator.search import Position
-from aleator.service.convert import write_state
+from aleator.service.convert import write_event, write_state
 from aleator.v1 import game_service_pb2 as games
 from aleator.v1 import opponent_service_pb2 as opponent
 from aleator.v1 import play_pb2, state_pb2
@@ -144,3 +144,19 @@ def game_of_play(positions: list[Position], seat: int, name: str) -> list[play_p
         play_pb2.PlayRequest(game_id=name, start=start),
         *(play_pb2.PlayRequest(game_id=name, update={"state": state}) for state in rest),
     ]
+
+
+def game_of_events(position: Position, rng: random.Random, name: str) -> list[play_pb2.PlayRequest]:
+    """The messages about a game of Play that goes on from a position, told by its events."""
+    state = write_state(position.observe(0))
+    requests = [
+        play_pb2.PlayRequest(game_id=name, start={"state": state, "seat": 0, "limits": LIMITS})
+    ]
+    for _ in range(8):
+        if position.finished:
+            break
+        moves = {seat: rng.choice(position.moves(seat)) for seat in position.seats_to_act}
+        position, events = position.apply(moves, seed=rng.getrandbits(64))
+        told = [write_event(event, position.game) for event in events]
+        requests.append(play_pb2.PlayRequest(game_id=name, update={"events": told}))
+    return requests

@@ -56,7 +56,9 @@ def test_changed_games_of_bots(server: ServerProcess) -> None:
     for game in game_ids():
         positions = list(mutants.random_positions(game, rng))
         for seat in range(positions[0].seats):
-            for request in mutants.game_of_play(positions, seat, f"{game}{seat}"):
+            told = mutants.game_of_play(positions, seat, f"{game}{seat}")
+            told += mutants.game_of_events(rng.choice(positions), rng, f"{game} events {seat}")
+            for request in told:
                 if rng.random() < 0.5:
                     mutants.mutate_often(request, rng)
                 requests.append(request)

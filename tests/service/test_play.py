@@ -188,13 +188,17 @@ def test_events_that_did_not_happen_are_named(server: ServerProcess) -> None:
 
 def test_the_same_seed_makes_the_same_moves(server: ServerProcess) -> None:
     answers = []
-    for name in ("one", "two"):
+    for name, state in (
+        ("observed", write_state(OPENING.observe(OPENING.acting_seat()))),
+        ("complete", write_state(OPENING)),
+        ("as notation", {"notation": OPENING.notation}),
+    ):
         with play(server) as client:
-            start = {"seat": OPENING.acting_seat(), "limits": FEW, "seed": 7}
-            answer = client.ask(name, start=start | seen(OPENING, OPENING.acting_seat()))
+            start = {"seat": OPENING.acting_seat(), "limits": FEW, "seed": 7, "state": state}
+            answer = client.ask(name, start=start)
             answer.move.analysis.statistics.ClearField("elapsed")
             answers.append(answer.move)
-    assert answers[0] == answers[1]
+    assert answers[0] == answers[1] == answers[2]
 
 
 def test_what_is_impossible_is_told_and_the_game_goes_on(server: ServerProcess) -> None:

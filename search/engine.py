@@ -3,9 +3,10 @@
 It reduces the position to what the seat may know before anything else, grows
 one search tree per thread from independent random streams (root parallelism),
 merges the statistics of the trees' roots, and orders the candidates: the robust
-child, corrected by a lower confidence bound. Where seats choose in secret and the
-game wants a mixed strategy, that is the answer, and the move is drawn from it. The
-last plies of a game without luck or secrets are solved instead.
+child, corrected by a lower confidence bound and by what the game's look at the moves
+still counts. Where seats choose in secret and the game wants a mixed strategy, that is
+the answer, and the move is drawn from it. The last plies of a game without luck or
+secrets are solved instead.
 
 Sources: G. Chaslot, M. Winands, J. van den Herik, "Parallel Monte-Carlo tree
 search", CG (2008), for root parallelism; the lower bound as in D. Wu's KataGo;
@@ -361,6 +362,7 @@ class _Merged:
     error: float  # the standard error of the seat's win share
     strategy: float  # weight in a mixed strategy; 0 for a pure one
     search: Search  # the tree with most visits of the move
+    doubt: float  # what the look at the move, before all search, still takes off its win share
 
 
 class _Task:
@@ -560,8 +562,9 @@ class _Task:
                 math.sqrt(spread + variance) / visits,
                 strategy,
                 self.searches[index],
+                doubt,
             )
-            for code, visits, shares, scores, _, spread, strategy, index in rows
+            for code, visits, shares, scores, _, spread, strategy, index, doubt in rows
         }
 
     def _share(self, merged: _Merged) -> float:
@@ -589,7 +592,8 @@ class _Task:
                 return (False, -move.strategy, code)
             if move.visits < enough:
                 return (True, -move.visits, code)
-            return (False, CONFIDENCE * move.error - self._share(move), code)
+            worth = self._share(move) - move.doubt - CONFIDENCE * move.error
+            return (False, -worth, code)
 
         return sorted(merged, key=key)
 

@@ -1,20 +1,23 @@
 """Fits the weights of Riviera's policy by self-play, and writes them where the game reads them.
 
-    python tools/fit_riviera.py --seats 2 --iterations 4 --games 3000 --seed 1
-    python tools/fit_riviera.py --seats 4 --iterations 4 --games 1500 --seed 1
+    python tools/fit_riviera.py --seats 2 --iterations 2 --games 4500 --seed 21
+    python tools/fit_riviera.py --seats 4 --iterations 1 --games 1800 --seed 41
 
-Each iteration has the policy of the last one play. From the scores at the ends of rounds it fits
-the win shares of scores (maximum likelihood). Then it plays games again, and at a part of the
-choices carries out each move several times, with the same luck for all, the policy playing on to
-the end of the round: what a move brought against the mean of the moves is fitted by the terms of
-`riviera_evaluation` (least squares, choices that are nearly even counting more). A tenth of all
-moves is random, so that states that the policy avoids are known too. At the end of an iteration
-the policy meets the last one and the rule-based player. Games of more than two seats use the
-weights of four.
+First, from the scores at the ends of rounds that the policy plays, the win shares of scores are
+fitted (maximum likelihood), and the weights of what dice bring by luck (least variance of
+estimates without it). Then, in each iteration, it plays games, and at a part of the choices
+carries out each move several times, with the same luck for all, the policy playing on to the end
+of the round. What a move brought against the mean of the moves is fitted by the terms of
+`riviera_evaluation`: of Stop or More and of plays by a small neural network (Adam), of the rest by
+least squares; choices that are nearly even count more, and those of the iterations before are kept.
+A tenth of all moves is random, so that states that the policy avoids are known too. At the end of
+an iteration the policy meets the last one and the rule-based player. Games of more than two seats
+use the weights of four.
 """
 
 import json
 import random
+from itertools import pairwise
 from pathlib import Path
 from statistics import fmean, stdev
 from typing import Annotated
@@ -26,18 +29,26 @@ from scipy.optimize import minimize
 from aleator.ext.games import riviera_weights
 from aleator.ext.games.riviera import Riviera
 
-WEIGHTS = Path(__file__).parent.parent / "ext/games/riviera_weights.py"
+WEIGHTS = Path(__file__).parent.parent / "ext/games/riviera_weights.json"
 SCORES = (
     "distance", "distance_squared", "last_ten", "chance", "chance_distance", "leader",
     "leader_squared",
 )  # fmt: skip
-KINDS = {15: "more", 13: "play", 5: "save", 2: "golden"}  # by number of terms
-EXCHANGE_TERMS = 13
+LUCK = ("luck_stars", "luck_fail", "luck_slope")
+LUCK_PART = 0.05  # of states
+LUCK_REPEATS = 20
+KINDS = {28: "more", 36: "play", 5: "save", 13: "exchange", 2: "golden"}  # by number of terms
+MOST_TERMS = 36
+UNITS = 16
 PART = 0.4  # of choices that are looked at
 RANDOM = 0.1  # of moves
 REPEATS = 8  # of each move
 MOST_MOVES = 8  # that are tried of a choice
-LINE = 101  # characters, with the end of the line
+BATCH = 256  # choices
+EPOCHS = 12
+LEARNING_RATE = 3e-3
+KEPT_BACK = 0.15
+TINY = 1e-6
 EVEN = 0.03  # win share by which moves may differ to be nearly even
 
 
@@ -69,11 +80,49 @@ def cross_entropy(values, totals, chances, shares):
     return -(shares * logits).sum() / len(shares)
 
 
+def fit_luck(policy, seats, games, seed):
+    """The weights of luck that leave the least variance to estimates of one position.
+
+    As luck is linear in its weights, playouts of the same seeds tell what each of them takes out.
+    """
+    luck = random.Random(seed)
+    rules = Riviera(players=seats)
+    states = []
+    for _ in range(games):
+        state = rules.new_game(luck.getrandbits(63))
+        while not rules.finished(state):
+            if luck.random() < LUCK_PART:
+                states.append(rules.unpack(state))
+            for seat in rules.seats_to_act(state):
+                moves = rules.legal_moves(state, seat)
+                priors = rules.move_priors(state, seat)
+                best = moves[max(range(len(moves)), key=priors.__getitem__)]
+                state = rules.apply_move(state, seat, best)
+            state = rules.advance(state, luck.getrandbits(63))
+    estimates = []
+    for name in (None, *LUCK):
+        policy.update({other: float(other == name) for other in LUCK})
+        given = Riviera(players=seats)
+        estimates.append(
+            [
+                [given.evaluate_state(given.pack(state), n)[0][0] for n in range(LUCK_REPEATS)]
+                for state in states
+            ]
+        )
+    plain, *others = (np.array(part) for part in estimates)
+    parts = [(plain - part - (plain - part).mean(1, keepdims=True)).ravel() for part in others]
+    plain = (plain - plain.mean(1, keepdims=True)).ravel()
+    weights = np.linalg.lstsq(np.stack(parts, 1), plain, rcond=None)[0]
+    rest = plain - np.stack(parts, 1) @ weights
+    print(f"  luck: variance {plain.var():.4f}, without it {rest.var():.4f}", flush=True)
+    return dict(zip(LUCK, weights.tolist(), strict=True))
+
+
 def collect(seats, games, seed):
     """Choices by kind: (terms, win share) of moves tried."""
     rules = Riviera(players=seats)
     luck = random.Random(seed)
-    choices = {"more": [], "save": [], "play": [], "turn": [], "exchange": [], "golden": []}
+    choices = {"more": [], "play": [], "save": [], "turn": [], "exchange": [], "golden": []}
     for _ in range(games):
         state = rules.new_game(luck.getrandbits(63))
         while not rules.finished(state):
@@ -97,12 +146,9 @@ def collect(seats, games, seed):
 def try_moves(rules, state, seat, moves, luck):
     """The kind of a choice, and of its moves, or some of them, the terms and the win share."""
     terms = rules.policy_terms(state, seat)
-    phase = rules.unpack(state)["phase"]
     kind = KINDS.get(len(terms[0]))
-    if phase == "nines":
+    if kind == "save" and rules.unpack(state)["phase"] == "nines":
         kind = "turn"
-    elif phase == "powers" and len(terms[0]) == EXCHANGE_TERMS:
-        kind = "exchange"
     if kind is None:
         return None, None
     numbers = list(range(len(moves)))
@@ -113,13 +159,44 @@ def try_moves(rules, state, seat, moves, luck):
     for number in numbers:
         after = rules.apply_move(state, seat, moves[number])
         shares.append(fmean(rules.evaluate_state(after, seed)[0][seat] for seed in seeds))
-    return kind, ([terms[number] for number in numbers], shares)
+    return kind, (
+        np.array([terms[number] for number in numbers], np.float32),
+        np.array(shares, np.float32),
+    )
+
+
+class Choices:
+    """Choices of one kind: the terms and win shares of all moves, one choice after the other."""
+
+    def __init__(self, choices):
+        self.terms = np.vstack([terms for terms, _ in choices])
+        self.shares = np.concatenate([shares for _, shares in choices])
+        self.sizes = np.array([len(shares) for _, shares in choices])
+        self.starts = np.concatenate([[0], np.cumsum(self.sizes)])
+
+    def centred(self, values, first=0, end=None):
+        """Values of the moves of some choices, less the mean of each choice."""
+        sizes = self.sizes[first:end]
+        starts = self.starts[:-1][first:end] - self.starts[first]
+        means = np.add.reduceat(values, starts, axis=0) / (
+            sizes if values.ndim == 1 else sizes[:, None]
+        )
+        return values - np.repeat(means, sizes, axis=0)
+
+    def gain(self, values, first, end):
+        """What the moves of the highest values bring above the mean of each choice's moves."""
+        rows = slice(self.starts[first], self.starts[end])
+        shares = self.centred(self.shares[rows], first, end)
+        starts = self.starts[first : end + 1] - self.starts[first]
+        return fmean(
+            float(shares[low + np.argmax(values[low:high])]) for low, high in pairwise(starts)
+        )
 
 
 def fit_terms(choices, count):
     """Least squares on differences from the mean of a choice's moves; twice, by evenness."""
-    terms = [np.array(given) - np.mean(given, axis=0) for given, _ in choices]
-    shares = [np.array(given) - np.mean(given) for _, given in choices]
+    terms = [given - given.mean(axis=0) for given, _ in choices]
+    shares = [given - given.mean() for _, given in choices]
     weights = np.zeros(count)
     for step in range(2):
         scale = np.ones(len(choices))
@@ -130,9 +207,94 @@ def fit_terms(choices, count):
         rows = np.vstack([own * by for own, by in zip(terms, scale, strict=True)])
         wanted = np.concatenate([own * by for own, by in zip(shares, scale, strict=True)])
         weights = np.linalg.lstsq(rows, wanted, rcond=1e-6)[0]
-    gain = fmean(own[np.argmax(given @ weights)] for given, own in zip(terms, shares, strict=True))
+    gain = fmean(
+        float(own[np.argmax(given @ weights)]) for given, own in zip(terms, shares, strict=True)
+    )
     print(f"    {len(choices)} choices, {gain:.4f} better than a random one")
     return weights.tolist()
+
+
+def run_network(network, terms):
+    """The values of rows of terms, as `ask` of the evaluation has them, and the units."""
+    count = terms.shape[1]
+    units = np.maximum(0, terms @ network["inner"][:count])
+    return terms @ network["direct"][:count] + units @ network["outer"], units
+
+
+def fit_network(choices, before, seed):
+    """Fit a network to differences from the mean of a choice's moves, by Adam.
+
+    Choices that the policy before thinks nearly even count more. A part is kept back, on which
+    the policies are compared.
+    """
+    random_state = np.random.default_rng(seed)
+    choices = Choices([choices[i] for i in random_state.permutation(len(choices))])
+    count = choices.terms.shape[1]
+    old, _ = run_network({name: np.array(value) for name, value in before.items()}, choices.terms)
+    scale = np.empty(len(choices.sizes), np.float32)
+    for i, (low, high) in enumerate(pairwise(choices.starts)):
+        first, second = np.sort(old[low:high])[[-1, -2]]
+        scale[i] = EVEN / (EVEN + first - second)
+    # Terms of like size for the fit; their means and sizes are put into the weights at the end.
+    # A move whose terms are all 0, as to stop, is worth 0 with and without that.
+    centre = choices.terms[choices.terms[:, 0] > 0].mean(axis=0)
+    size = choices.terms[choices.terms[:, 0] > 0].std(axis=0)
+    centre[size < TINY] = 0
+    centre[0] = 0
+    size[size < TINY] = 1
+    terms = (choices.terms - centre * choices.terms[:, :1]) / size
+    network = {
+        "inner": random_state.normal(0, (1 / count) ** 0.5, (count, UNITS)),
+        "outer": random_state.normal(0, 0.01, UNITS),
+        "direct": np.zeros(count),
+    }
+    means = {name: np.zeros_like(value) for name, value in network.items()}
+    squares = {name: np.zeros_like(value) for name, value in network.items()}
+    kept = round(KEPT_BACK * len(choices.sizes))
+    batches = np.arange(kept, len(choices.sizes) - BATCH, BATCH)
+    steps = EPOCHS * len(batches)
+    step = 0
+    for _ in range(EPOCHS):
+        for first in random_state.permutation(batches):
+            step += 1
+            end = first + BATCH
+            rows = slice(choices.starts[first], choices.starts[end])
+            given = terms[rows]
+            values, units = run_network(network, given)
+            error = choices.centred(values, first, end) - choices.centred(
+                choices.shares[rows], first, end
+            )
+            error *= np.repeat(scale[first:end], choices.sizes[first:end]) / len(error)
+            error = choices.centred(error, first, end)
+            inner = np.outer(error, network["outer"]) * (units > 0)
+            slopes = {
+                "inner": given.T @ inner,
+                "outer": units.T @ error,
+                "direct": given.T @ error,
+            }
+            rate = LEARNING_RATE * 0.5 * (1 + np.cos(np.pi * step / steps))
+            for name, slope in slopes.items():
+                means[name] += 0.1 * (slope - means[name])
+                squares[name] += 0.001 * (slope**2 - squares[name])
+                network[name] -= (
+                    rate
+                    * (means[name] / (1 - 0.9**step))
+                    / (np.sqrt(squares[name] / (1 - 0.999**step)) + 1e-9)
+                )
+    held = slice(0, choices.starts[kept])
+    values, _ = run_network(network, terms[held])
+    print(
+        f"    {len(choices.sizes)} choices; of those kept back a random move is worse by "
+        f"{choices.gain(values, 0, kept):.5f}, the policy before by "
+        f"{choices.gain(values, 0, kept) - choices.gain(old[held], 0, kept):.5f}"
+    )
+    for name in ("inner", "direct"):
+        network[name] = (network[name].T / size).T
+        network[name][0] -= centre @ network[name]
+    padding = MOST_TERMS - count
+    network["inner"] = np.pad(network["inner"], ((0, padding), (0, 0)))
+    network["direct"] = np.pad(network["direct"], (0, padding))
+    return {name: value.tolist() for name, value in network.items()}
 
 
 def meet(first, second, seats, games, seed):
@@ -147,27 +309,20 @@ def meet(first, second, seats, games, seed):
     return fmean(shares), 1.96 * stdev(shares) / games**0.5
 
 
-def write(policies):
-    """Put the policies into the module of weights, the rest of which stays."""
-    text = WEIGHTS.read_text()
-    begin = text.index("POLICIES = ")
-    end = text.index("\n}\n", begin) + 3
-    lines = ["POLICIES = {\n"]
-    for seats, policy in policies.items():
-        lines.append(f"    {seats}: {{\n")
-        for name, value in policy.items():
-            line = f"        {json.dumps(name)}: {json.dumps(value)},\n"
-            if len(line) > LINE:
-                parts = "".join(f"            {part},\n" for part in value)
-                line = f"        {json.dumps(name)}: [\n{parts}        ],\n"
-            lines.append(line)
-        lines.append("    },\n")
-    WEIGHTS.write_text(f"{text[:begin]}{''.join(lines)}}}\n{text[end:]}")
-
-
 def rounded(value):
-    """Four digits after the point, in lists too."""
-    return [round(part, 4) for part in value] if isinstance(value, list) else round(value, 4)
+    """Five digits, in lists and networks too."""
+    if isinstance(value, dict):
+        return {name: rounded(part) for name, part in value.items()}
+    return [rounded(part) for part in value] if isinstance(value, list) else float(f"{value:.5g}")
+
+
+def write(policies):
+    """Put the policies where the game reads them, a line for each part."""
+    texts = []
+    for seats, policy in policies.items():
+        parts = (f"{json.dumps(name)}: {json.dumps(value)}" for name, value in policy.items())
+        texts.append(f'"{seats}": {{\n' + ",\n".join(parts) + "\n}")
+    WEIGHTS.write_text("{\n" + ",\n".join(texts) + "\n}\n")
 
 
 def fit(
@@ -178,17 +333,22 @@ def fit(
 ) -> None:
     """Fit the policy for a number of seats and write it."""
     policy = riviera_weights.POLICIES[seats]  # the game reads this very dict
+    policy.update(rounded(fit_scores(policy, seats, 8 * games, seed)))
+    policy.update(rounded(fit_luck(policy, seats, games // 20, seed)))
+    choices = {}
     for iteration in range(iterations):
         before = dict(policy)
-        policy.update(fit_scores(policy, seats, 8 * games, seed + iteration))
-        for kind, choices in collect(seats, games, seed + iteration).items():
+        for kind, new in collect(seats, games, seed + iteration).items():
             print(f"  {kind}")
-            policy[kind] = fit_terms(choices, len(policy[kind]))
-        for name, value in policy.items():
-            policy[name] = rounded(value)
+            choices[kind] = choices.get(kind, []) + new
+            if isinstance(policy[kind], dict):
+                fitted = fit_network(choices[kind], policy[kind], seed + iteration)
+            else:
+                fitted = fit_terms(choices[kind], len(policy[kind]))
+            policy[kind] = rounded(fitted)
         write(riviera_weights.POLICIES)
         for name, other in (("the last one", before), ("the rule-based player", None)):
-            share, half = meet(policy, other, seats, 4000, seed)
+            share, half = meet(policy, other, seats, 40_000, seed)
             print(f"{iteration}: against {name} {share:.4f} +- {half:.4f}", flush=True)
 
 

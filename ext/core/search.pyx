@@ -1138,12 +1138,13 @@ def merge_roots(list searches not None):
     Returns
     -------
     list of tuple
-        (move, visits, shares, scores, squares, spread, strategy, search), the shares and
-        scores summed over the simulations, by seat; the squares are those of the
+        (move, visits, shares, scores, squares, spread, strategy, search, doubt), the shares
+        and scores summed over the simulations, by seat; the squares are those of the
         searching seat's shares, and the spread is the variance of the sum of these,
         0 of a single simulation; the strategy is the weight of the move in a mixed
         strategy, 0 if the searches are not `mixed`; the search is the index of the one
-        that visited the move most.
+        that visited the move most; the doubt is what its look still takes off its mean,
+        by `prior_visits`.
     """
     cdef Search first = searches[0]
     cdef Search search
@@ -1153,12 +1154,15 @@ def merge_roots(list searches not None):
     cdef Edge* edge
     cdef int seats = first.game.seats
     cdef int index, place, seat
+    cdef float best_prior = WORST
+    cdef float prior_visits = first.tuning.prior_visits if first.root_has_priors else 0
     cdef uint32_t i
     try:
         if rows == NULL or places == NULL:
             raise MemoryError
         for place in range(first.root_count):
             places[first.root_moves[place]] = place
+            best_prior = max(best_prior, first.root_priors[place])
         for index in range(len(searches)):
             search = searches[index]
             for i in range(node_at(&search.arena, ROOT).count):
@@ -1187,6 +1191,11 @@ def merge_roots(list searches not None):
                 rows[place].spread,
                 rows[place].strategy,
                 rows[place].search,
+                prior_visits
+                / (prior_visits + rows[place].visits)
+                * (best_prior - first.root_priors[place])
+                if prior_visits > 0
+                else 0.0,
             )
             for place in range(first.root_count)
             if rows[place].visits

@@ -62,6 +62,7 @@ from aleator.ext.games.riviera_evaluation cimport (
     choose,
     look_ahead,
     settle_round,
+    tell_luck,
     terms_of,
     weigh,
 )
@@ -1594,15 +1595,17 @@ cdef class Riviera(Game):
     ) noexcept nogil:
         """Play on by the policy to the end of the round, and value the scores.
 
-        The scores given are guessed: all seats gain what takes the first one to the target.
+        The luck of the dice on the way is taken out of the win shares. The scores given are guessed: all seats gain what takes the first one to the target.
         """
         cdef Table* table = <Table*>state
+        cdef float[MAX_SEATS] luck
         cdef float rest = 0
         cdef int seat
         if table.phase == SET_UP or table.phase == DEAL:
             while table.phase != ROLL:
                 self.chance(table, random)
-        self.play_round(table, &self.knowledge, NULL, random)
+        memset(luck, 0, sizeof(luck))
+        self.play_round(table, &self.knowledge, NULL, random, luck)
         self.points(state, scores)
         if table.phase == OVER:
             self.returns(state, win_shares)
@@ -1613,6 +1616,15 @@ cdef class Riviera(Game):
                 rest = min(rest, self.target - scores[seat])
         for seat in range(self.seats):
             scores[seat] += rest
+            win_shares[seat] -= luck[seat]
+
+    cdef void luck(self, const void* before, const void* after, float* win_shares) noexcept nogil:
+        """What the dice of a roll, other than the first of a round, changed."""
+        cdef const Table* table = <const Table*>before
+        if table.phase == ROLL and table.turn > 1:
+            tell_luck(&self.knowledge, <const Table*>after, win_shares)
+        else:
+            memset(win_shares, 0, self.seats * sizeof(float))
 
     cdef void play_round(
         self,
@@ -1620,14 +1632,25 @@ cdef class Riviera(Game):
         const Knowledge* all_alike,
         const Knowledge* by_seat,
         Random* random,
+        float* luck,
     ) noexcept nogil:
-        """Have policies, the same for all seats or one for each, play to the end of the round."""
+        """Have policies, the same for all seats or one for each, play to the end of the round.
+
+        Adds up what the dice change by luck, unless `luck` is NULL.
+        """
         cdef uint32_t[MAX_MOVES] moves
+        cdef float[MAX_SEATS] change
+        cdef bint foreseen
         cdef int seat, count
         cdef int actors = self.actors(table)
         while actors != FINISHED and table.phase != DEAL:
             if actors == CHANCE:
+                foreseen = luck != NULL and table.phase == ROLL and table.turn > 1
                 self.chance(table, random)
+                if foreseen:
+                    tell_luck(&self.knowledge, table, change)
+                    for seat in range(self.seats):
+                        luck[seat] += change[seat]
             else:
                 seat = lowest_bit(actors)
                 count = self.legal(table, seat, moves)
@@ -1778,6 +1801,15 @@ cdef class Riviera(Game):
         cdef int size = terms_of(&self.knowledge, <const Table*>data, seat, moves, count, terms)
         return [[terms[i][j] for j in range(size)] for i in range(count)]
 
+    def luck_of_roll(self, State state not None):
+        """What `luck` makes of the dice on the table of a full state, by seat; for tests."""
+        cdef float[MAX_SEATS] shares
+        cdef const Table* table = <const Table*>self.read(state)
+        if not self.full(table) or not (table.phase == NINES or table.phase == PLAY):
+            raise ValueError("dice must have been rolled, and nothing be hidden")
+        tell_luck(&self.knowledge, table, shares)
+        return [shares[seat] for seat in range(self.seats)]
+
     def outlook(self, uint64_t hand, int colours, bint golden=False, bint nine=False):
         """The chance that the next roll makes no card of a hand valid, and what it brings.
 
@@ -1842,7 +1874,7 @@ cdef class Riviera(Game):
                     seed_random(&random, seed, game << 10 | table.round_number)
                     while table.phase != ROLL:
                         self.chance(table, &random)
-                    self.play_round(table, NULL, by_seat, &random)
+                    self.play_round(table, NULL, by_seat, &random, NULL)
                 if table.phase != OVER:
                     rounds.append((
                         [table.scores[seat] for seat in range(self.seats)], table.used

@@ -7,13 +7,21 @@ from aleator.ext.games.riviera cimport Table
 
 cdef enum:
     # The numbers of terms of each kind of choice, see `terms_of`.
-    MORE_TERMS = 15
+    MORE_TERMS = 28
     SAVE_TERMS = 5
-    PLAY_TERMS = 13
+    PLAY_TERMS = MORE_TERMS + 8
     TURN_TERMS = 5
     EXCHANGE_TERMS = 13
     GOLDEN_TERMS = 2
-    MOST_TERMS = 15
+    MOST_TERMS = PLAY_TERMS
+    UNITS = 16  # units of a network
+
+# A small neural network over terms: a weighted sum, and one of units, weighted sums above 0. The
+# first term is 1.
+cdef struct Network:
+    float[MOST_TERMS][UNITS] inner  # of each unit; by term, of which there may be fewer
+    float[UNITS] outer
+    float[MOST_TERMS] direct
 
 # How the policy of playouts weighs things, in win shares.
 cdef struct Weights:
@@ -29,11 +37,16 @@ cdef struct Weights:
     float leader_squared
     float others_keep  # the part of their stars on the table that seats still in will bank
     float others_gain  # stars that they will add
-    # Of the terms of going on rather than stopping, of the Last Chance rather than a crash, of a
-    # play, of turning a die, of a swap or redraw, and of adding the golden die.
-    float[MORE_TERMS] more
+    # Of what a roll brings by luck: of each star that the best valid card has more than expected,
+    # by what two stars are worth; and of a failure, by what is lost then, and by two stars' worth.
+    float luck_stars
+    float luck_fail
+    float luck_slope
+    # Of the terms of going on rather than stopping, of a play, of the Last Chance rather than a
+    # crash, of turning a die, of a swap or redraw, and of adding the golden die.
+    Network more
+    Network play
     float[SAVE_TERMS] save
-    float[PLAY_TERMS] play
     float[TURN_TERMS] turn
     float[EXCHANGE_TERMS] exchange
     float[GOLDEN_TERMS] golden
@@ -68,6 +81,9 @@ cdef void look_ahead(
     const Knowledge* knowledge, uint64_t hand, int colours, bint golden, bint nine, Outlook* outlook
 ) noexcept nogil
 cdef void settle_round(
+    const Knowledge* knowledge, const Table* table, float* win_shares
+) noexcept nogil
+cdef void tell_luck(
     const Knowledge* knowledge, const Table* table, float* win_shares
 ) noexcept nogil
 cdef int terms_of(

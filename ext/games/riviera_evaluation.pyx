@@ -9,6 +9,9 @@ hands whose 9 is still to be used.
 A round is valued by win shares: the softmax of scores, an unused Last Chance counted as
 stars, and sharper the fewer rounds are to come. `weigh` says what the moves of a seat are
 worth, from its own hand and what is public; the best of them is the policy of playouts.
+Small neural networks weigh Stop or More and plays, sums of terms the rest. `tell_luck` says
+what dice changed by luck, so that it can be taken out of an estimate.
+
 The weights are fitted by `tools/fit_riviera.py`, with stars in units in which the mean card has
 two; those of the rule-based player for matches, which reckons in stars rather than win shares,
 are set by hand.
@@ -188,25 +191,36 @@ cdef void look_ahead(
     outlook.stars = expected / all_rolls
 
 
-cdef float fail_chance(uint64_t hand, int colours, bint golden, bint nine) noexcept nogil:
-    """As `look_ahead`, only the chance that no card is valid."""
-    cdef uint64_t[WORDS] met
+cdef float stars_of_roll(
+    const Knowledge* knowledge, uint64_t hand, int colours, bint nine, const uint8_t* dice
+) noexcept nogil:
+    """What a roll brought of what `look_ahead` expects: stars, or -1 if no card is valid."""
     cdef const uint64_t* table
-    cdef int dice = popcount(colours)
-    cdef int row = words(dice + golden)
-    cdef int card, colour
-    if dice == 0:
-        return 1
-    table = ROLLS + STARTS[dice][golden + 2 * nine]
-    memset(met, 0, row * sizeof(uint64_t))
-    while hand:
-        card = lowest_bit(hand)
-        hand &= hand - 1
-        colour = card // VALUES
-        if colours >> colour & 1:
-            card += (popcount(colours & ((1 << colour) - 1)) - colour) * VALUES
-            unite(met, table + card * row, row)
-    return 1 - count_bits(met, row) / <float>ROLL_COUNTS[dice + golden]
+    cdef uint64_t cards
+    cdef bint golden = dice[GOLDEN] != 0
+    cdef int count = popcount(colours)
+    cdef int row = words(count + golden)
+    cdef int roll = 0
+    cdef int step = 1
+    cdef int level, card, colour
+    if count == 0:
+        return -1
+    for colour in range(DICE):
+        if colours >> colour & 1 or (colour == GOLDEN and golden):
+            roll += step * (dice[colour] - 1)
+            step *= 6
+    table = ROLLS + STARTS[count][golden + 2 * nine] + roll // 64
+    for level in range(knowledge.levels):
+        cards = hand & knowledge.level_cards[level]
+        while cards:
+            card = lowest_bit(cards)
+            cards &= cards - 1
+            colour = card // VALUES
+            if colours >> colour & 1:
+                card += (popcount(colours & ((1 << colour) - 1)) - colour) * VALUES
+                if table[card * row] >> (roll % 64) & 1:
+                    return knowledge.level_stars[level]
+    return -1
 
 
 # Win shares of scores.
@@ -276,6 +290,9 @@ cdef struct Prospects:
     # Expected at the end of the round; that of the seat without its stars on the table.
     float[MAX_SEATS] totals
     float at_stake  # the seat's stars on the table
+    float crashed  # its win share if it loses them
+    float others_at_stake  # most stars on the table, and fewest cards, of the others in the round
+    float others_cards
     int chances  # unused Last Chances
     int colours  # of the dice that the seat can use on the next roll
     int seat
@@ -306,21 +323,26 @@ cdef void see_prospects(
 ) noexcept nogil:
     cdef const Weights* weights = &knowledge.weights
     cdef int other
-    cdef float total
+    cdef float total, stars
     prospects.seat = seat
     prospects.round_number = table.round_number
     prospects.chances = ~table.used
     prospects.at_stake = stars_of(knowledge, table.played[seat])
     prospects.colours = ((1 << COLOURS) - 1) & ~(1 << table.removed)
+    prospects.others_at_stake = 0
+    prospects.others_cards = knowledge.hand_size
     for other in range(knowledge.seats):
         total = knowledge.unit * table.scores[other]
         if other != seat:
             if table.stopped >> other & 1:
                 total += stars_of(knowledge, table.played[other])
             elif table.inside >> other & 1:
-                total += (
-                    weights.others_keep * stars_of(knowledge, table.played[other])
-                    + weights.others_gain
+                stars = stars_of(knowledge, table.played[other])
+                total += weights.others_keep * stars + weights.others_gain
+                prospects.others_at_stake = max(prospects.others_at_stake, stars)
+                prospects.others_cards = min(
+                    prospects.others_cards,
+                    knowledge.hand_size - popcount(table.played[other]),
                 )
             # Before the stops a reservation waits; afterwards it is that of the coming roll.
             if table.reserving[other]:
@@ -328,6 +350,46 @@ cdef void see_prospects(
             if table.reserved[other] and (table.phase >= STOP or knowledge.after_stop):
                 prospects.colours &= ~(1 << (table.reserved[other] - 1))
         prospects.totals[other] = total
+    prospects.crashed = share_of(knowledge, prospects, 0, prospects.chances >> seat & 1)
+
+
+cdef void tell_luck(
+    const Knowledge* knowledge, const Table* table, float* win_shares
+) noexcept nogil:
+    """By how much the dice just rolled are about better for each seat than dice are on average.
+
+    Its mean over all rolls is 0, whatever play comes after. Dice are good for a seat that
+    they let play a card rather than none, and one with many stars; others share the harm.
+    """
+    cdef const Weights* weights = &knowledge.weights
+    cdef Prospects prospects
+    cdef Outlook outlook
+    cdef float banked, slope, lost, stars, luck
+    cdef int seat, other, colours
+    cdef bint nine, chance
+    memset(win_shares, 0, knowledge.seats * sizeof(float))
+    for seat in range(knowledge.seats):
+        if not table.inside >> seat & 1:
+            continue
+        see_prospects(knowledge, table, seat, &prospects)
+        chance = prospects.chances >> seat & 1
+        colours = ((1 << COLOURS) - 1) & ~(1 << table.removed)
+        for other in range(knowledge.seats):
+            if other != seat and table.reserved[other]:
+                colours &= ~(1 << (table.reserved[other] - 1))
+        nine = table.powers[seat] and knowledge.nines >> (table.powers[seat] - 1) & 1
+        look_ahead(knowledge, table.hands[seat], colours, table.dice[GOLDEN] != 0, nine, &outlook)
+        stars = stars_of_roll(knowledge, table.hands[seat], colours, nine, table.dice)
+        banked = share_of(knowledge, &prospects, prospects.at_stake, chance)
+        slope = share_of(knowledge, &prospects, prospects.at_stake + 2, chance) - banked
+        lost = prospects.crashed
+        if chance:
+            lost = max(lost, share_of(knowledge, &prospects, prospects.at_stake, False))
+        luck = weights.luck_stars * slope * (max(<float>0, stars) - outlook.stars) + (
+            weights.luck_fail * (lost - banked) - weights.luck_slope * slope
+        ) * ((stars < 0) - outlook.fail)
+        for other in range(knowledge.seats):
+            win_shares[other] += luck if other == seat else -luck / (knowledge.seats - 1)
 
 
 cdef inline float slam_chance(float fail, int cards) noexcept nogil:
@@ -347,21 +409,32 @@ cdef inline float slam_chance(float fail, int cards) noexcept nogil:
 
 # Terms: what the policy looks at. Those of a move times their weights are what it is worth.
 
-cdef void more_terms(
-    const Knowledge* knowledge, const Table* table, Prospects* prospects, bint golden, float* terms
+cdef void outlook_terms(
+    const Knowledge* knowledge,
+    const Table* table,
+    Prospects* prospects,
+    uint64_t hand,
+    float at_stake,
+    bint golden,
+    bint nine,
+    float* terms,
 ) noexcept nogil:
-    """Of going on; to stop has none."""
+    """Of going on with a hand and stars on the table, which may be those after a play."""
     cdef int seat = prospects.seat
-    cdef int cards = popcount(table.hands[seat])
-    cdef bint nine = table.powers[seat] and knowledge.nines >> (table.powers[seat] - 1) & 1
+    cdef float cards = popcount(hand)
     cdef bint chance = prospects.chances >> seat & 1
     cdef float others = popcount(table.inside & ~(1 << seat))
-    cdef float fail = fail_chance(table.hands[seat], prospects.colours, golden, nine)
-    cdef float banked = share_of(knowledge, prospects, prospects.at_stake, chance)
-    cdef float slope = share_of(knowledge, prospects, prospects.at_stake + 2, chance) - banked
-    cdef float lost = share_of(knowledge, prospects, 0, chance)
+    cdef float banked = share_of(knowledge, prospects, at_stake, chance)
+    cdef float slope = share_of(knowledge, prospects, at_stake + 2, chance) - banked
+    cdef float lost = prospects.crashed
+    cdef float fail
+    cdef float highest = -1e9
+    cdef int other
+    cdef Outlook outlook
+    look_ahead(knowledge, hand, prospects.colours, golden, nine, &outlook)
+    fail = outlook.fail
     if chance:
-        lost = max(lost, share_of(knowledge, prospects, prospects.at_stake, False))
+        lost = max(lost, share_of(knowledge, prospects, at_stake, False))
     lost -= banked
     terms[0] = 1
     terms[1] = chance
@@ -370,7 +443,7 @@ cdef void more_terms(
     terms[4] = fail * chance
     terms[5] = fail * lost
     terms[6] = fail * lost * chance
-    terms[7] = slam_chance(fail, cards) * (1 - banked)
+    terms[7] = slam_chance(fail, <int>cards) * (1 - banked)
     terms[8] = slope
     terms[9] = slope * cards
     terms[10] = others
@@ -378,6 +451,39 @@ cdef void more_terms(
     terms[12] = fail * cards
     terms[13] = banked
     terms[14] = banked * banked
+    terms[15] = outlook.stars
+    terms[16] = outlook.stars * slope
+    terms[17] = at_stake
+    terms[18] = knowledge.target - prospects.totals[seat] - at_stake
+    terms[19] = golden
+    terms[20] = nine
+    terms[21] = stars_of(knowledge, hand)
+    terms[22] = popcount(hand & knowledge.extra_cards)
+    terms[23] = prospects.others_at_stake
+    terms[24] = prospects.others_cards
+    terms[25] = popcount(table.inside & prospects.chances & ~(1 << seat))
+    for other in range(knowledge.seats):
+        if other != seat:
+            highest = max(highest, prospects.totals[other])
+    terms[26] = knowledge.target - highest
+    terms[27] = prospects.crashed
+
+
+cdef void more_terms(
+    const Knowledge* knowledge, const Table* table, Prospects* prospects, bint golden, float* terms
+) noexcept nogil:
+    """Of going on; to stop has none."""
+    cdef int power = table.powers[prospects.seat]
+    outlook_terms(
+        knowledge,
+        table,
+        prospects,
+        table.hands[prospects.seat],
+        prospects.at_stake,
+        golden,
+        power and knowledge.nines >> (power - 1) & 1,
+        terms,
+    )
 
 
 cdef void save_terms(
@@ -414,48 +520,39 @@ cdef void play_terms(
     int count,
     float[MOST_TERMS]* all_terms,
 ) noexcept nogil:
-    """Of plays, and of passing an extra play."""
-    cdef int seat = prospects.seat
-    cdef int cards = popcount(table.hands[seat])
-    cdef bint chance = prospects.chances >> seat & 1
+    """Of plays, and of passing an extra play: what comes after it, and what the card is."""
     cdef uint64_t card
-    cdef float lost, fail
+    cdef float stars
     cdef float* terms
     cdef int i
-    lost = share_of(knowledge, prospects, prospects.at_stake, chance) - share_of(
-        knowledge, prospects, 0, chance
-    )
     for i in range(count):
-        terms = all_terms[i]
-        memset(terms, 0, PLAY_TERMS * sizeof(float))
-        card = 0
-        if moves[i] == PASS:
-            terms[0] = 1
-        else:
-            card = bit(moves[i])
-            terms[1] = knowledge.stars[moves[i] % VALUES]
-        fail = fail_chance(
-            table.hands[seat] & ~card,
-            prospects.colours,
+        card = 0 if moves[i] == PASS else bit(moves[i])
+        stars = 0 if moves[i] == PASS else knowledge.stars[moves[i] % VALUES]
+        outlook_terms(
+            knowledge,
+            table,
+            prospects,
+            table.hands[prospects.seat] & ~card,
+            prospects.at_stake + stars,
             table.golden or (card & knowledge.golden_cards) != 0,
             (card & knowledge.nines) != 0,
+            all_terms[i],
         )
-        terms[2] = fail
-        terms[3] = fail * chance
-        terms[4] = fail * cards
-        terms[5] = fail * (0 if chance else lost)
-        terms[6] = terms[1] * cards
+        terms = all_terms[i] + MORE_TERMS
+        memset(terms, 0, (PLAY_TERMS - MORE_TERMS) * sizeof(float))
+        terms[0] = moves[i] == PASS
+        terms[1] = stars
         if card & knowledge.extra_cards:
-            terms[7] = 1
-            terms[8] = stars_of_others(knowledge, moves, count, i)
+            terms[2] = 1
+            terms[3] = stars_of_others(knowledge, moves, count, i)
         elif card & knowledge.reserve_cards:
-            terms[9] = 1
+            terms[4] = 1
         elif card & knowledge.nines:
-            terms[10] = 1
+            terms[5] = 1
         elif card & knowledge.swap_cards:
-            terms[11] = 1
+            terms[6] = 1
         elif card & knowledge.golden_cards:
-            terms[12] = 1
+            terms[7] = 1
 
 
 cdef void turn_terms(
@@ -512,6 +609,21 @@ cdef inline float sum_up(const float* terms, const float* weights, int count) no
     return result
 
 
+cdef float ask(const Network* network, const float* terms, int count) noexcept nogil:
+    """What a network makes of so many terms."""
+    cdef float[UNITS] units
+    cdef float result = 0
+    cdef int i, j
+    memset(units, 0, sizeof(units))
+    for i in range(count):
+        for j in range(UNITS):
+            units[j] += terms[i] * network.inner[i][j]
+        result += terms[i] * network.direct[i]
+    for j in range(UNITS):
+        result += network.outer[j] * max(<float>0, units[j])
+    return result
+
+
 cdef float gain_of_more(
     const Knowledge* knowledge, const Table* table, Prospects* prospects, bint golden
 ) noexcept nogil:
@@ -520,7 +632,7 @@ cdef float gain_of_more(
     more_terms(knowledge, table, prospects, golden, terms)
     if terms[13] > <float>0.98:  # to stop wins: the sum is not that exact
         return -1
-    return sum_up(terms, knowledge.weights.more, MORE_TERMS)
+    return ask(&knowledge.weights.more, terms, MORE_TERMS)
 
 
 cdef int terms_of(
@@ -787,7 +899,7 @@ cdef void weigh_plays(
         return
     play_terms(knowledge, table, prospects, moves, count, terms)
     for i in range(count):
-        values[i] = sum_up(terms[i], knowledge.weights.play, PLAY_TERMS)
+        values[i] = ask(&knowledge.weights.play, terms[i], PLAY_TERMS)
 
 
 cdef uint32_t choose(

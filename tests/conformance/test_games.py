@@ -375,11 +375,13 @@ def test_determined_positions_leave_one_state(case):
 def test_knowledge_is_sane(case):
     """Estimates are win shares; how moves look depends only on what the seat knows."""
     rules = codec(case.game, case.options).rules
+    # Where luck is taken out, the share of one estimate may lie outside; the mean does not.
+    slack = 3 if rules.tuning_values()["foreseen"] else 0
     for position, moves in some_steps(case, count=4):
         shares, scores = rules.evaluate_state(position.state, 3)
         assert (shares, scores) == rules.evaluate_state(position.state, 3)
         assert sum(shares) == pytest.approx(1, abs=1e-4)
-        assert all(0 <= share <= 1 for share in shares)
+        assert all(-slack <= share <= 1 + slack for share in shares)
         assert all(map(math.isfinite, scores))
         for seat in moves:
             priors = rules.move_priors(position.state, seat)

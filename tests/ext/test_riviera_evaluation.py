@@ -152,8 +152,36 @@ def test_evaluations_are_win_shares(positions):
     for position in positions[::5]:
         shares, scores = position.codec.rules.evaluate_state(position.state, 3)
         assert sum(shares) == pytest.approx(1, abs=1e-5)
-        assert all(0 <= share <= 1 for share in shares)
+        # Luck is taken out, so that a single share may lie outside of 0 to 1.
+        assert all(-3 < share < 4 for share in shares)
         assert all(score >= now for score, now in zip(scores, position.scores, strict=True))
+
+
+LUCK_LINES = [
+    # A die may be turned; the golden die joins; a die is reserved.
+    "2.2 stop 01 1 rgpb - 11:in:r4g2g8p12b1b3b7b9:r11r9:power@r9,8:in:p1p2p3p4b2b4b5b8:g1g6:used",
+    "2.7 stop 01 0 rgpb+* - 17:in:r12g12p12:r9g3g4g5g6p6r11,8:in:p1p2p3:p4g1g2b1b2b3b4",
+    "2.7 stop 01 0 rgpb - 17:in:r12g12p1:r11r9g3g4g5g6p6,8:in:p2b12p4:g1b1b2b3b4b5g2:reserved@g",
+]
+
+
+@pytest.mark.parametrize("line", LUCK_LINES)
+def test_the_luck_of_all_rolls_makes_up_for_itself(line):
+    position = parse(line)
+    more = next(move for move in position.moves(0) if move.notation == "more")
+    other = next(move for move in position.moves(1) if move.notation == "more")
+    rules = position.codec.rules
+    state = rules.apply_move(rules.apply_move(position.state, 0, more.code), 1, other.code)
+    state = rules.settle(state)
+    golden = (1, 2, 3, 4, 5, 6) if "+*" in line else (0,)
+    lucks = [
+        rules.luck_of_roll(rules.settle(state, (*dice, 0, last)))
+        for dice in product(range(1, 7), repeat=4)
+        for last in golden
+    ]
+    assert max(first for first, _ in lucks) > 0.001
+    assert fmean(first for first, _ in lucks) == pytest.approx(0, abs=1e-5)
+    assert all(first == pytest.approx(-second) for first, second in lucks)
 
 
 def test_rule_based_player_plays_legal_moves_from_its_own_view(positions):

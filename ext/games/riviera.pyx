@@ -1595,7 +1595,8 @@ cdef class Riviera(Game):
     ) noexcept nogil:
         """Play on by the policy to the end of the round, and value the scores.
 
-        The luck of the dice on the way is taken out of the win shares. The scores given are guessed: all seats gain what takes the first one to the target.
+        The luck of the dice on the way is taken out of the win shares. The scores given are
+        guessed: all seats gain what takes the first one to the target.
         """
         cdef Table* table = <Table*>state
         cdef float[MAX_SEATS] luck

@@ -1031,7 +1031,7 @@ cdef class Search:
 
     def root_statistics(self):
         """What the simulations say of each root move tried so far; see `merge_roots`."""
-        return [row[:-1] for row in merge_roots([self])]
+        return [row[:7] for row in merge_roots([self])]
 
     def principal_variation(self, uint32_t move, int length):
         """The line the tree expects after a root move, legal in one possible world.

@@ -632,6 +632,8 @@ cdef float gain_of_more(
     more_terms(knowledge, table, prospects, golden, terms)
     if terms[13] > <float>0.98:  # to stop wins: the sum is not that exact
         return -1
+    if terms[13] < <float>0.001 and terms[10] == 0:  # to stop loses for sure
+        return 1
     return ask(&knowledge.weights.more, terms, MORE_TERMS)
 
 

@@ -120,7 +120,12 @@ Notation = Annotated[
         metavar="NOTATION", help="A position, complete or as a seat sees it, in quotes."
     ),
 ]
-Seat = Annotated[int | None, typer.Option(help="Seat to play for. Default: the one to act.")]
+Seat = Annotated[
+    int | None,
+    typer.Option(
+        help="Seat to play for. Default: the one to act; of several, the one whose hand is shown."
+    ),
+]
 Time = Annotated[
     str | None,
     typer.Option(metavar="DURATION", help="Time to search at most, such as 1s or 50ms."),

@@ -10,7 +10,7 @@ from aleator.service.api_keys import ApiKeys
 from aleator.service.caller import set_caller
 from aleator.service.errors import Refusal
 from aleator.service.handlers import Context, Handler
-from aleator.service.telemetry.calls import note_refusal
+from aleator.service.telemetry.calls import note_key, note_refusal
 
 _OPEN = "/grpc.health.v1.Health/"
 
@@ -35,10 +35,12 @@ class Authentication(grpc.aio.ServerInterceptor):
         if not handler_call_details.method.startswith(_OPEN):
             metadata: Any = handler_call_details.invocation_metadata
             try:
-                set_caller(self._keys.admit(metadata))
+                name = self._keys.admit(metadata)
             except Refusal as refusal:
                 # Of a kind that does not wait for the request.
                 return grpc.stream_stream_rpc_method_handler(partial(_refuse, refusal))
+            set_caller(name)
+            note_key(name)
         return await continuation(handler_call_details)
 
 

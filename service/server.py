@@ -196,7 +196,13 @@ async def _serve(settings: Settings, handlers: Sequence[grpc.GenericRpcHandler],
         server.metrics.count_dropped_lines(lambda: log.dropped)
         addresses = {"address": server.address}
         if settings.metrics_listen is not None:
-            serving = serve_metrics(server.metrics, settings.metrics_listen)
+            serving = serve_metrics(
+                server.metrics,
+                settings.metrics_listen,
+                settings.tls_certificate,
+                settings.tls_key,
+                settings.tls_client_ca,
+            )
             try:
                 addresses["metrics"] = stack.enter_context(serving)
             except OSError:

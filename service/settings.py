@@ -58,6 +58,19 @@ def is_loopback(address: str) -> bool:
         return host == "localhost"
 
 
+def _check_reach(address: str | None, info: ValidationInfo) -> None:
+    """Refuse an address that others can connect to, without TLS."""
+    if (
+        address is not None
+        and not is_loopback(address)
+        and info.data.get("tls_certificate") is None
+    ):
+        raise ValueError(
+            f"others can connect to {address}, and without TLS read all that is sent: set"
+            " tls_certificate and tls_key, or insecure if that is what you want"
+        )
+
+
 def _read_seconds(value: Any) -> Any:
     """Read a text that is not just a number as a duration."""
     if not isinstance(value, str) or _NUMBER.fullmatch(value.strip()):
@@ -156,7 +169,8 @@ class Settings(BaseSettings):
     log_level: LogLevel = "info"
     """The least that is logged; `debug` adds calls of health checks and reflection."""
     metrics_listen: Address | None = None
-    """Where to serve metrics for Prometheus over HTTP, HOST:PORT; by default nowhere."""
+    """Where to serve metrics for Prometheus over HTTP, HOST:PORT; by default nowhere. With TLS it
+    is HTTPS, with the same certificates; others than loopback addresses need it, or `insecure`."""
     traces_endpoint: Endpoint | None = None
     """Where to send OpenTelemetry traces by OTLP over gRPC, a URL; needs aleator[traces]."""
     channelz: bool = False
@@ -193,13 +207,16 @@ class Settings(BaseSettings):
     @field_validator("insecure")
     @classmethod
     def _check_insecure(cls, insecure: bool, info: ValidationInfo) -> bool:  # noqa: FBT001
-        listen = info.data.get("listen", "localhost:0")
-        if not insecure and info.data.get("tls_certificate") is None and not is_loopback(listen):
-            raise ValueError(
-                f"others can connect to {listen}, and without TLS read all that is sent: set"
-                " tls_certificate and tls_key, or insecure if that is what you want"
-            )
+        if not insecure:
+            _check_reach(info.data.get("listen"), info)
         return insecure
+
+    @field_validator("metrics_listen")
+    @classmethod
+    def _check_metrics_listen(cls, address: str | None, info: ValidationInfo) -> str | None:
+        if not info.data.get("insecure"):
+            _check_reach(address, info)
+        return address
 
     @field_validator("total_memory")
     @classmethod

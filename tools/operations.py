@@ -11,6 +11,7 @@ from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from aleator.service.settings import Settings
+from aleator.service.telemetry.calls import Call
 from aleator.service.telemetry.metrics import Metrics
 from aleator.service.telemetry.searches import SearchWatch
 
@@ -30,6 +31,9 @@ def metrics_table() -> list[str]:
     """All metrics that a server exports, with their labels."""
     metrics = Metrics(Settings(), ["service/method"], ["game"], SearchWatch())
     metrics.count_dropped_lines(lambda: 0)
+    call = Call("service/method", "id", (), 0.0, key="name", reason="REASON")
+    metrics.call_started(call)
+    metrics.call_ended(call)
     rows = []
     exported = generate_latest(metrics.registry).decode()
     for family in text_string_to_metric_families(exported):

@@ -49,6 +49,8 @@ class Call:
         When it began, by `perf_counter`.
     client : str
         Whose call it is: the name of a key, or the address of the peer.
+    key : str
+        The name of the API key that let it in, if keys are asked for.
     code : grpc.StatusCode
         How it ended.
     reason : str
@@ -68,6 +70,7 @@ class Call:
     metadata: Sequence[tuple[str, str | bytes]]
     start: float
     client: str = ""
+    key: str = ""
     code: grpc.StatusCode = grpc.StatusCode.OK
     reason: str = ""
     game: str = ""
@@ -101,6 +104,12 @@ def note_client(name: str) -> None:
     """Note whose call it is."""
     if (call := _current.get()) is not None:
         call.client = name
+
+
+def note_key(name: str) -> None:
+    """Note the API key that let it in."""
+    if (call := _current.get()) is not None:
+        call.key = name
 
 
 def note_game(game: str) -> None:

@@ -2,13 +2,16 @@
 
 All names and labels are made in `Metrics`; docs/operations.md lists them, and a test compares the
 two. Labels take few values: a method that is not served counts as `unknown`, and codes, reasons and
-games are the service's own. So however many clients there are, there are no more series.
+games are the service's own, the names of keys the operator's. So however many clients there are,
+there are no more series.
 """
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from importlib.metadata import version
+from pathlib import Path
+from ssl import SSLSocket
 
 import grpc
 from prometheus_client import (
@@ -30,6 +33,9 @@ from aleator.service.admission import BUSY
 from aleator.service.settings import Settings
 from aleator.service.telemetry.calls import UNKNOWN_METHOD, Call
 from aleator.service.telemetry.searches import SearchWatch
+
+REQUEST_TIME = 10.0
+"""Seconds that a reader of the metrics may be silent."""
 
 _CALL_BUCKETS = (
     *(0.001, 0.0025, 0.005, 0.01, 0.015, 0.025, 0.05),
@@ -86,6 +92,13 @@ class Metrics:
         )
         self._refusals = counter(
             "aleator_refusals", "Calls refused, by the reason that the client was told.", ["reason"]
+        )
+
+        self._key_calls = counter(
+            "aleator_key_calls", "Calls that have ended, by the name of the API key.", ["key"]
+        )
+        self._key_simulations = counter(
+            "aleator_key_simulations", "Simulated games, by the name of the API key.", ["key"]
         )
 
         gauge("aleator_searches_waiting", "Searches in the queue.").set_function(
@@ -148,6 +161,9 @@ class Metrics:
         self._call_seconds.labels(call.method).observe(call.seconds)
         if call.reason:
             self._refusals.labels(call.reason).inc()
+        if call.key:
+            self._key_calls.labels(call.key).inc()
+            self._key_simulations.labels(call.key).inc(call.simulations)
 
     def search_waited(self, seconds: float) -> None:
         """Count a search that starts."""
@@ -182,8 +198,24 @@ class _DroppedLines(Collector):
 
 
 @contextmanager
-def serve_metrics(metrics: Metrics, address: str) -> Iterator[str]:
+def serve_metrics(
+    metrics: Metrics,
+    address: str,
+    certificate: Path | None = None,
+    key: Path | None = None,
+    client_ca: Path | None = None,
+) -> Iterator[str]:
     """Serve metrics over HTTP, on threads of their own; give the address with the port taken.
+
+    Parameters
+    ----------
+    metrics : Metrics
+    address : str
+        ``HOST:PORT``.
+    certificate, key : Path, optional
+        Of the server; with them it is HTTPS.
+    client_ca : Path, optional
+        Who must have signed the certificate of a client.
 
     Raises
     ------
@@ -191,7 +223,19 @@ def serve_metrics(metrics: Metrics, address: str) -> Iterator[str]:
         If the address cannot be listened on.
     """
     host, _, port = address.rpartition(":")
-    server, thread = start_http_server(int(port), host.strip("[]"), metrics.registry)
+    server, thread = start_http_server(
+        int(port),
+        host.strip("[]"),
+        metrics.registry,
+        certfile=None if certificate is None else str(certificate),
+        keyfile=None if key is None else str(key),
+        client_cafile=None if client_ca is None else str(client_ca),
+        client_auth_required=client_ca is not None,
+    )
+    if isinstance(server.socket, SSLSocket):
+        # Else whoever connects and then says nothing would hold up all others.
+        server.socket.do_handshake_on_connect = False  # type: ignore[attr-defined]
+    server.RequestHandlerClass.timeout = REQUEST_TIME  # type: ignore[attr-defined]
     try:
         yield f"{host}:{server.server_port}"
     finally:

@@ -17,7 +17,9 @@ def test_the_tables_are_as_written_from_the_code():
 
 
 def test_every_field_of_a_log_line_is_explained():
-    call = Call("a/b", "id", (), 0.0, "client", StatusCode.OK, "R", "game", 2, 100, "time", 0.5)
+    call = Call(
+        "a/b", "id", (), 0.0, "client", "key", StatusCode.OK, "R", "game", 2, 100, "time", 0.5
+    )
     page = operations.PAGE.read_text()
     explained = re.findall(
         r"^\| `(\w+)` \|", page.partition("## Log")[2].partition("\n## ")[0], re.MULTILINE

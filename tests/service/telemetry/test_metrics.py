@@ -1,15 +1,26 @@
 """The metrics of a real server count what it does, in a bounded number of series."""
 
+import socket
+import ssl
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
+from urllib.request import urlopen
 
 import grpc
 import pytest
+import trustme
 from grpc_health.v1.health_pb2 import HealthCheckRequest
 
 from aleator.search import Position
+from aleator.search.errors import InvalidInput
+from aleator.search.games.base import read_model
+from aleator.service.api_keys import new_key
+from aleator.service.settings import Settings
+from aleator.service.telemetry.metrics import Metrics, serve_metrics
+from aleator.service.telemetry.searches import SearchWatch
 from aleator.v1.game_service_pb2 import ListMovesRequest
 from aleator.v1.opponent_service_pb2 import (
     AnalyzeBatchRequest,
@@ -102,7 +113,7 @@ def test_the_queue_shows_while_searches_wait(observed: ObservedServer) -> None:
     eventually(lambda: searches() == (1, 1, 1))
     asked[0].cancel()
     eventually(lambda: searches() == (1, 0, 1))
-    assert observed.value("aleator_search_wait_seconds_sum") > 0.01
+    eventually(lambda: observed.value("aleator_search_wait_seconds_sum") > 0.01)
     asked[1].cancel()
     eventually(lambda: searches() == (0, 0, 0))
     suggest = f"{OPPONENT}/SuggestMove"
@@ -131,3 +142,55 @@ def test_a_port_in_use_is_an_error(observed: ObservedServer) -> None:
     assert done.returncode == 1
     assert done.stdout == ""
     assert f"cannot listen on {taken}: it is taken" in done.stderr
+
+
+def test_calls_are_counted_by_the_name_of_their_key(tmp_path: Path) -> None:
+    key, line = new_key("web-app")
+    keys = tmp_path / "keys.toml"
+    keys.write_text(line + "\n")
+    with ObservedServer(tmp_path / "log", api_keys=str(keys)) as server:
+        request = SuggestMoveRequest(state=STATE, limits={"simulations": 100})
+        for secret in (key, key, key[:-1] + "?"):
+            with suppress(grpc.RpcError):
+                server.opponent.SuggestMove(request, metadata=(("x-api-key", secret),))
+        assert server.value("aleator_key_calls_total", key="web-app") == 2
+        assert server.value("aleator_key_simulations_total", key="web-app") == 200
+        assert server.value("aleator_refusals_total", reason="API_KEY_UNKNOWN") == 1
+        lines = server.lines()
+    assert [line["client"] for line in lines if line.get("code") == "OK"] == ["web-app"] * 2
+    assert key.removeprefix("aleator_web-app_") not in (tmp_path / "log").read_text()
+
+
+def test_others_read_metrics_only_with_tls_or_when_told_so() -> None:
+    with pytest.raises(InvalidInput, match=r"^metrics_listen: others can connect to 0.0.0.0:1, "):
+        read_model(Settings, {"metrics_listen": "0.0.0.0:1"})
+    assert Settings(metrics_listen="0.0.0.0:1", insecure=True)
+    assert Settings(metrics_listen="0.0.0.0:1", tls_certificate="a", tls_key="b")
+
+
+def test_over_tls_nobody_holds_up_the_others(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    files = {name: tmp_path / f"{name}.pem" for name in ("ca", "certificate", "key")}
+    authority.cert_pem.write_to_path(str(files["ca"]))
+    own = authority.issue_cert("127.0.0.1")
+    own.cert_chain_pems[0].write_to_path(str(files["certificate"]))
+    own.private_key_pem.write_to_path(str(files["key"]))
+    metrics = Metrics(Settings(), [], [], SearchWatch())
+    knows_server = ssl.create_default_context(cafile=str(files["ca"]))
+    has_certificate = ssl.create_default_context(cafile=str(files["ca"]))
+    authority.issue_cert("prometheus").configure_cert(has_certificate)
+    with serve_metrics(
+        metrics, "127.0.0.1:0", files["certificate"], files["key"], files["ca"]
+    ) as address:
+        host, _, port = address.rpartition(":")
+        with (
+            socket.create_connection((host, int(port))),
+            socket.create_connection((host, int(port))),
+        ):
+            url = f"https://{address}/metrics"
+            with urlopen(url, timeout=5, context=has_certificate) as answer:
+                assert b"aleator_build_info" in answer.read()
+            with pytest.raises(OSError, match=r"certificate required|closed|reset|EOF"):
+                urlopen(url, timeout=5, context=knows_server).read()
+            with pytest.raises(OSError, match="certificate verify failed"):
+                urlopen(url, timeout=5, context=ssl.create_default_context())

@@ -22,14 +22,14 @@ MOST_SHARE = 0.2
 
 @dataclass
 class Clock:
-    """A clock; it runs only between calls of `budget` and `spend`.
+    """A clock, which runs by what `spend` is told.
 
     Attributes
     ----------
     left : float
         Seconds.
     increment : float
-        Seconds added after each move.
+        Seconds to add to what is left after each move.
     """
 
     left: float
@@ -46,5 +46,5 @@ class Clock:
         return min(share + INCREMENT_SHARE * self.increment, MOST_SHARE * self.usable)
 
     def spend(self, seconds: float) -> None:
-        """Count the time that a move took."""
-        self.left = max(0.0, self.left - seconds) + self.increment
+        """Count time that the seat took."""
+        self.left = max(0.0, self.left - seconds)

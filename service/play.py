@@ -191,7 +191,7 @@ class Play(Exchange[play_pb2.PlayRequest, play_pb2.PlayResponse]):
         game = self._games.pop(name)
         for task in game.tasks:
             task.cancel()
-        return set(game.tasks)
+        return game.tasks | game.earlier
 
     def _run(self, game: _Game, answer: Answer, reaction: Coroutine[Any, Any, Result]) -> None:
         """Have a message answered by what a reaction returns."""
@@ -266,16 +266,22 @@ class Play(Exchange[play_pb2.PlayRequest, play_pb2.PlayResponse]):
         question = game.question(self._settings, max(budget, QUICK))
         try:
             if budget < QUICK:
-                return await self._search(question, inf, quick=True)
-            try:
-                return await self._search(question, min(self._until, begin + usable))
-            except Refusal as refusal:
-                retry_after = refusal.retry_after or 0.0
-                if monotonic() + retry_after < min(self._until, begin + usable - QUICK):
-                    raise
-                return await self._search(question, inf, quick=True)
+                analysis = await self._search(question, inf, quick=True)
+            else:
+                analysis = await self._search_by(question, min(self._until, begin + usable))
         finally:
             clock.spend(monotonic() - begin)
+        clock.left += clock.increment
+        return analysis
+
+    async def _search_by(self, question: Question, until: float) -> Analysis:
+        """Search until a time at most, for which a server may be too busy."""
+        try:
+            return await self._search(question, until)
+        except Refusal as refusal:
+            if monotonic() + (refusal.retry_after or 0.0) < until - QUICK:
+                raise  # there is time to try again
+            return await self._search(question, inf, quick=True)
 
 
 async def _leave(earlier: set[asyncio.Task[None]]) -> Result:

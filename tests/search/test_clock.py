@@ -25,6 +25,7 @@ def spent(
             took = budget + rng.random() * min(OVERHEAD, 0.5 * (clock.left - budget))
             assert 0 < took < clock.left
             clock.spend(took)
+            clock.left += clock.increment
             times.append(took)
         moves = {seat: rng.choice(position.moves(seat)) for seat in position.seats_to_act}
         position, _ = position.apply(moves, seed=rng.getrandbits(64))

@@ -46,6 +46,15 @@ class ObservedServer(ServerProcess):
         """The value of one series now."""
         return self.series()[name, frozenset(labels.items())]
 
+    def expect(self, value: float, name: str, **labels: str) -> None:
+        """Wait for a value: a client may know the end of a call before it is counted."""
+        for _ in range(100):
+            found = self.series().get((name, frozenset(labels.items())))
+            if found == value:
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"{name} {labels} is {found}, not {value}")
+
     def _find_metrics(self) -> str:
         """Read the address of the metrics in the log, which another thread writes."""
         for _ in range(200):

@@ -39,6 +39,7 @@ def run(server, *command, folder=EXAMPLES):
     return done.stdout
 
 
+@pytest.mark.skipif(shutil.which("jq") is None, reason="needs jq")
 @pytest.mark.parametrize("game", game_ids())
 def test_round_trip(server, game):
     output = run(server, EXAMPLES / "round_trip.sh", game)

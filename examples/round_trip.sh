@@ -7,7 +7,7 @@ set -eu
 game=${1:-riviera}
 address=${ADDRESS:-localhost:50051}
 
-# call METHOD REQUEST: makes a call, and ends the script if it fails.
+# call METHOD REQUEST: makes a call and prints the response in JSON.
 call() {
     grpcurl -plaintext -d "$2" "$address" "aleator.v1.$1"
 }

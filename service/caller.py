@@ -13,8 +13,6 @@ from urllib.parse import unquote
 
 import grpc
 
-from aleator.service.telemetry.calls import note_client
-
 _NAME: ContextVar[str] = ContextVar("caller", default="")
 _NAME_LIMIT = 64
 """Characters of a certificate's name that count."""
@@ -30,7 +28,6 @@ def caller() -> str:
 def set_caller(name: str) -> None:
     """Say who made the current call."""
     _NAME.set(name)
-    note_client(name)
 
 
 def name_caller(context: "grpc.aio.ServicerContext[Any, Any]") -> str:

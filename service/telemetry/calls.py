@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from string import printable, whitespace
 from time import perf_counter
 from typing import Any, Protocol
-from urllib.parse import unquote
 
 import grpc
 
 from aleator.search import Statistics
+from aleator.service.caller import name_caller
 from aleator.service.handlers import Behavior, Context, Handler, wrap
 
 REQUEST_ID = "x-request-id"
@@ -48,7 +48,7 @@ class Call:
     start : float
         When it began, by `perf_counter`.
     client : str
-        Whose call it is: the name of a key, or the address of the peer.
+        Whose call it is, as `caller` names it; empty for a method that is not served.
     key : str
         The name of the API key that let it in, if keys are asked for.
     code : grpc.StatusCode
@@ -98,12 +98,6 @@ class CallObserver(Protocol):
 def current_call() -> Call | None:
     """Tell which call is being served."""
     return _current.get()
-
-
-def note_client(name: str) -> None:
-    """Note whose call it is."""
-    if (call := _current.get()) is not None:
-        call.client = name
 
 
 def note_key(name: str) -> None:
@@ -184,8 +178,7 @@ class CallWatch(grpc.aio.ServerInterceptor):
         """Serve a call, and close it with what came of it."""
         call = _current.get()
         assert call is not None
-        if not call.client:
-            call.client = unquote(context.peer())
+        call.client = name_caller(context)
         context.set_trailing_metadata(((REQUEST_ID, call.request_id),))
         code = None
         try:

@@ -15,6 +15,7 @@ from typing import TextIO
 
 import structlog
 from grpc import StatusCode
+from structlog.typing import EventDict
 
 from aleator.service.settings import LogFormat, LogLevel
 from aleator.service.telemetry.calls import Call, current_call
@@ -131,8 +132,9 @@ def call_fields(call: Call) -> Mapping[str, object]:
         "method": call.method,
         "code": call.code.name,
         "ms": round(1000 * call.seconds, 3),
-        "client": call.client,
     }
+    if call.client:
+        fields["client"] = call.client
     if call.reason:
         fields["reason"] = call.reason
     if call.game:
@@ -175,7 +177,10 @@ def _formatter(*, is_text: bool, in_color: bool) -> logging.Formatter:
         colors = in_color and "NO_COLOR" not in os.environ
         # Not the fuller traceback of `rich`, which shows the values of variables.
         plain = structlog.dev.plain_traceback
-        renderers = [structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=plain)]
+        renderers = [
+            _escape,
+            structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=plain),
+        ]
     else:
         renderers = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
     return structlog.stdlib.ProcessorFormatter(
@@ -187,6 +192,18 @@ def _formatter(*, is_text: bool, in_color: bool) -> logging.Formatter:
         ],
         processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *renderers],
     )
+
+
+def _escape(_logger: object, _name: str, fields: EventDict) -> EventDict:
+    """Write out what a terminal would obey: the name in a certificate is the client's choice."""
+    for name, value in fields.items():
+        if (
+            isinstance(value, str)
+            and name not in {"event", "exception"}
+            and not value.isprintable()
+        ):
+            fields[name] = ascii(value)
+    return fields
 
 
 def _is_worth_a_line(record: logging.LogRecord) -> bool:

@@ -173,6 +173,21 @@ def test_people_at_a_terminal_read_text() -> None:
     assert re.search(r"call .*code=OK game=riviera method=aleator.v1.GameService/CreateGame", plain)
 
 
+def test_clients_cannot_write_to_the_terminal() -> None:
+    code = """
+import sys
+from aleator.service.telemetry.calls import Call
+from aleator.service.telemetry.logs import CallLog, Log
+log = Log("text", "info", sys.stderr)
+for name in ("a\\x1b[2Jb", "a\\nfake line", "a\\x9bb"):
+    CallLog().call_ended(Call("m", "id", (), 0.0, name))
+log.close()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert len(done.stderr.splitlines()) == 3
+    assert done.stderr.replace("\n", "").isprintable()
+
+
 def test_a_reader_of_the_log_that_stalls_holds_up_nobody() -> None:
     with ServerProcess('{"listen": "127.0.0.1:0"}', stderr=subprocess.PIPE) as server:
         request = CreateGameRequest(game="roygbiv", seed=1)

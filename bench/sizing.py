@@ -112,7 +112,13 @@ def measure(
                     for _ in range(rounds)
                 ]
                 took = median(samples)
-                typer.echo(f"| {game} | {name} | {1000 * took:.3g} ms | {1 / took:,.3g} |")
+                typer.echo(
+                    f"| {game} | {name} | {_three_digits(1000 * took)} ms | {_three_digits(1 / took)} |"
+                )
+
+
+def _three_digits(value: float) -> str:
+    return f"{float(f'{value:.3g}'):,g}"
 
 
 if __name__ == "__main__":

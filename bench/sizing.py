@@ -112,12 +112,11 @@ def measure(
                     for _ in range(rounds)
                 ]
                 took = median(samples)
-                typer.echo(
-                    f"| {game} | {name} | {_three_digits(1000 * took)} ms | {_three_digits(1 / took)} |"
-                )
+                cells = (game, name, f"{_readable(1000 * took)} ms", _readable(1 / took))
+                typer.echo(f"| {' | '.join(cells)} |")
 
 
-def _three_digits(value: float) -> str:
+def _readable(value: float) -> str:
     return f"{float(f'{value:.3g}'):,g}"
 
 

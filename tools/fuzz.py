@@ -30,6 +30,7 @@ from aleator.service.admission import Admission
 from aleator.service.game_servicer import GameServicer
 from aleator.service.interceptor import Guard
 from aleator.service.opponent_servicer import OpponentServicer
+from aleator.service.server import REQUEST_LIMIT
 from aleator.service.settings import Settings
 from aleator.service.telemetry.searches import SearchWatch
 from aleator.v1 import game_service_pb2_grpc, opponent_service_pb2_grpc, play_pb2
@@ -76,8 +77,13 @@ class Aborted(Exception):
 class Call:
     """What a servicer sees of a call."""
 
-    def __init__(self) -> None:
+    def __init__(self, requests: AsyncIterator[bytes]) -> None:
+        self._requests = requests
         self.answers: list[Any] = []
+
+    async def read(self) -> bytes:
+        """Give the next request."""
+        return await anext(self._requests)
 
     def time_remaining(self) -> float:
         """The call has a deadline."""
@@ -109,7 +115,7 @@ class Methods:
 
     def __init__(self) -> None:
         self._handlers: dict[str, Any] = {}
-        self._guard = Guard(2**20)
+        self._guard = Guard(REQUEST_LIMIT, SETTINGS.max_calls)
 
     def add_generic_rpc_handlers(self, _handlers: Any) -> None:
         """Take the handlers that are named below, too."""
@@ -118,7 +124,7 @@ class Methods:
         """Take the handlers of a service."""
         self._handlers |= {f"/{service}/{name}": handler for name, handler in handlers.items()}
 
-    async def call(self, method: str, data: Any) -> tuple[str, list[Any]]:
+    async def call(self, method: str, *items: bytes) -> tuple[str, list[Any]]:
         """Call a method, and tell the code that it ends with and what it streamed."""
         method = f"/aleator.v1.{method}"
 
@@ -127,10 +133,11 @@ class Methods:
 
         details: Any = type("Details", (), {"method": method})
         guarded: Any = await self._guard.intercept_service(handler, details)
-        function = guarded.unary_unary or guarded.unary_stream or guarded.stream_stream
-        call = Call()
+        function = guarded.stream_unary or guarded.stream_stream
+        requests = in_turn(items)
+        call = Call(requests)
         try:
-            await function(data, call)
+            await function(requests, call)
         except Aborted as aborted:
             return aborted.code.name, call.answers
         return "OK", call.answers
@@ -157,8 +164,12 @@ def changed(message: Message, rng: random.Random) -> bytes:
 class Record:
     """A file that holds what was sent last, should the process not survive it."""
 
-    def __init__(self) -> None:
-        self._file = os.open(LAST, os.O_CREAT | os.O_RDWR | os.O_TRUNC)
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_CREAT | os.O_RDWR | os.O_TRUNC)
+
+    def close(self) -> None:
+        """End the file."""
+        os.close(self._file)
 
     def keep(self, method: str, *items: bytes) -> None:
         """Write down what is sent."""
@@ -195,7 +206,7 @@ def stream_of(rng: random.Random, positions: dict[str, Any]) -> tuple[str, list[
     ]
 
 
-async def fuzz(inputs: int, seed: int, counts: Counter[tuple[str, str]]) -> None:
+async def fuzz(inputs: int, seed: int, counts: Counter[tuple[str, str]], record: Record) -> None:
     """Send so many requests; count them by method and code."""
     rng = random.Random(seed)
     methods = Methods()
@@ -204,7 +215,6 @@ async def fuzz(inputs: int, seed: int, counts: Counter[tuple[str, str]]) -> None
     opponent = OpponentServicer(Engine(memory=16 * 2**20), admission, SearchWatch(), SETTINGS)
     game_service_pb2_grpc.add_GameServiceServicer_to_server(GameServicer(), server)
     opponent_service_pb2_grpc.add_OpponentServiceServicer_to_server(opponent, server)
-    record = Record()
     done = 0
     while done < inputs:
         positions = {
@@ -217,7 +227,7 @@ async def fuzz(inputs: int, seed: int, counts: Counter[tuple[str, str]]) -> None
             if rng.random() < STREAMS / 20:
                 method, items = stream_of(rng, positions)
                 record.keep(method, *items)
-                code, answers = await methods.call(method, in_turn(items))
+                code, answers = await methods.call(method, *items)
                 codes = [
                     code_pb2.Code.Name(answer.error.code) if answer.HasField("error") else "OK"
                     for answer in answers
@@ -249,12 +259,14 @@ def main(
     """Send changed requests to all methods; Ctrl-C ends it early."""
     begin = time.monotonic()
     counts: Counter[tuple[str, str]] = Counter()
+    record = Record(LAST)
     with suppress(KeyboardInterrupt):  # then the figures so far
-        asyncio.run(fuzz(inputs, seed, counts))
+        asyncio.run(fuzz(inputs, seed, counts, record))
+    record.close()
     for (method, code), count in sorted(counts.items()):
         print(f"{count:9} {method} {code}")
     print(f"{sum(counts.values())} answers in {time.monotonic() - begin:.0f} s, seed {seed}")
-    LAST.unlink(missing_ok=True)
+    LAST.unlink()
 
 
 if __name__ == "__main__":

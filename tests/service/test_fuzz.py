@@ -4,7 +4,9 @@
 """
 
 import random
+from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -15,6 +17,7 @@ from google.rpc import code_pb2
 from aleator.search.games import game_ids
 from tests.service import mutants
 from tests.service.process import ServerProcess, details
+from tools import fuzz
 
 MUTANTS = 300
 FAIR = {"OK", "INVALID_ARGUMENT", "FAILED_PRECONDITION", "NOT_FOUND"}
@@ -68,6 +71,15 @@ def test_changed_games_of_bots(server: ServerProcess) -> None:
         if answers[index].HasField("error"):
             code = code_pb2.Code.Name(answers[index].error.code)
             assert code in FAIR | {"CANCELLED"}, request
+
+
+async def test_the_tool_sends_to_all_methods(tmp_path: Path) -> None:
+    counts: Counter[tuple[str, str]] = Counter()
+    record = fuzz.Record(tmp_path / "last")
+    await fuzz.fuzz(400, 1, counts, record)
+    record.close()
+    assert {method for method, _ in counts} > set(mutants.METHODS)
+    assert sum(counts[method, "OK"] for method in mutants.METHODS) > 50
 
 
 def outcome(call: Callable[..., Any], request: Message) -> str:

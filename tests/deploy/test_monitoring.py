@@ -17,6 +17,8 @@ import promql_parser
 import pytest
 import yaml
 
+from aleator.service.api_keys import new_key
+from aleator.v1.game_service_pb2 import ListGamesRequest
 from tests.service.telemetry.observed import ObservedServer
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -70,7 +72,11 @@ Exported = dict[str, dict[str, set[str]]]
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> Exported:
-    with ObservedServer(tmp_path_factory.mktemp("log") / "log") as server:
+    folder = tmp_path_factory.mktemp("server")
+    key, line = new_key("name")
+    (folder / "keys").write_text(line)
+    with ObservedServer(folder / "log", api_keys=str(folder / "keys")) as server:
+        server.games.ListGames(ListGamesRequest(), metadata=(("x-api-key", key),))
         found: Exported = defaultdict(lambda: defaultdict(set))
         for name, labels in server.series():
             for label in OF_PROMETHEUS:

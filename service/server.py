@@ -152,6 +152,10 @@ class Server:
             await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
         await self._server.start()
 
+    async def ended(self) -> None:
+        """Wait until nothing is served any more, be it that gRPC failed."""
+        await self._server.wait_for_termination()
+
     async def stop(self) -> None:
         """Tell that the server stops, then take no more calls and let others end in the grace."""
         await self._health.enter_graceful_shutdown()
@@ -223,10 +227,16 @@ async def _serve_until_told_to_stop(server: Server, addresses: Mapping[str, str]
     sys.stdout.write(f"aleator listens on {server.address}\n")
     sys.stdout.flush()
     _LOGGER.info("serving", extra=addresses)
-    await told_to_stop.wait()
-    _LOGGER.info("stopping")
+    told = asyncio.create_task(told_to_stop.wait())
+    ended = asyncio.create_task(server.ended())
+    await asyncio.wait({told, ended}, return_when=asyncio.FIRST_COMPLETED)
     for number in signals:
         loop.remove_signal_handler(number)
+    if not told.done():
+        told.cancel()
+        # The process must end, so that whoever supervises it starts it again.
+        raise RuntimeError("gRPC has ended by itself") from ended.exception()
+    _LOGGER.info("stopping")
     await server.stop()
     _LOGGER.info("stopped")
 

@@ -30,6 +30,7 @@ CLOSING_TIME = 2.0
 """Seconds that the lines that wait have to be written when the server ends."""
 
 _LOGGER = logging.getLogger("aleator")
+_CLIENTS_FAULTS = ("ExecuteBatchError", "Invalid encoding on", "[UnicodeDecodeError]")
 _OUR_FAULTS = frozenset({StatusCode.INTERNAL, StatusCode.UNKNOWN, StatusCode.DATA_LOSS})
 
 
@@ -207,8 +208,15 @@ def _escape(_logger: object, _name: str, fields: EventDict) -> EventDict:
 
 
 def _is_worth_a_line(record: logging.LogRecord) -> bool:
-    """Tell whether gRPC logs more than that a client left before its answer was written."""
-    return record.name != "grpc._cython.cygrpc" or "ExecuteBatchError" not in record.getMessage()
+    """Tell whether gRPC logs more than what clients do wrong.
+
+    That is that one left before its answer was written, and that bytes in the metadata or the path
+    are no UTF-8; it would log these, and they may be a key.
+    """
+    if record.name != "grpc._cython.cygrpc":
+        return True
+    message = record.getMessage()
+    return not any(known in message for known in _CLIENTS_FAULTS)
 
 
 def _log_exception_of_thread(args: threading.ExceptHookArgs) -> None:

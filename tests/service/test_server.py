@@ -1,5 +1,6 @@
 """How the server starts, stops, and meets faults of its own."""
 
+import asyncio
 import re
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from aleator.search import Position
 from aleator.search.errors import InvalidInput
 from aleator.search.games.base import read_model
 from aleator.service.interceptor import Guard
+from aleator.service.server import Server, _serve_until_told_to_stop
 from aleator.service.settings import Settings
 from aleator.v1.analysis_pb2 import STOP_REASON_STOPPED
 from aleator.v1.opponent_service_pb2 import SuggestMoveRequest
@@ -88,6 +90,15 @@ def test_an_address_in_use_is_an_error(server: ServerProcess) -> None:
     assert done.returncode == 1
     assert done.stdout == ""
     assert f"cannot listen on {server.address}: it is taken" in done.stderr
+
+
+async def test_a_server_that_ends_by_itself_is_an_error() -> None:
+    server = Server(Settings(listen="127.0.0.1:0", workers=1))
+    serving = asyncio.create_task(_serve_until_told_to_stop(server, {}))
+    await asyncio.sleep(0.3)
+    await server._server.stop(None)
+    with pytest.raises(RuntimeError, match="gRPC has ended by itself"):
+        await asyncio.wait_for(serving, 20)
 
 
 @pytest.mark.parametrize("address", ["[::]:0", "localhost:65535", "127.0.0.1:50051"])

@@ -17,6 +17,7 @@ class StopReason(enum.Enum):
     TIME = "time"
     STOPPED = "stopped"
     SOLVED = "solved"
+    DECIDED = "decided"
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,8 @@ SOLVED_TIME = 0.3  # share of the time after which solving is given up
 MAX_HELPERS = 4096  # threads beyond the callers' own, over all searches of the process
 RARE = 0.05  # of the weight of a mixed strategy's first move: less is noise, and left out
 ROBUST_SHARE = 0.25  # of the most visits, that a candidate needs to be best by its bound
+LOOKS = 16  # in what part of the time left to see whether the best move is decided
+FASTER = 1.25  # simulations may get quicker by this
 VARIATION_CANDIDATES = 10  # the best so many candidates get a principal variation
 VARIATION_LENGTH = 12
 
@@ -115,6 +117,7 @@ class Engine:
         avoided: Sequence[Move] | None = None,
         candidates: int | None = None,
         stop: StopFlag | None = None,
+        until_decided: bool = False,
     ) -> Analysis:
         """Search until a limit is reached and say what to play.
 
@@ -138,6 +141,9 @@ class Engine:
             At least 1, how many of the best candidates to list; by default all.
         stop : StopFlag, optional
             Set it from any thread to end the search early.
+        until_decided : bool
+            Whether to end it, too, when the time that is left cannot change the best move,
+            at the pace so far.
 
         Raises
         ------
@@ -162,7 +168,10 @@ class Engine:
             solution = task.solve()
             if solution is not None:
                 return solution
-            task.grow(UNLIMITED)
+            if until_decided:
+                task.grow_until_decided()
+            else:
+                task.grow(UNLIMITED)
         return task.report().analysis
 
     def evaluate(
@@ -398,6 +407,7 @@ class _Task:
         self.candidates = candidates
         self.stop = stop
         self.searched = searched
+        self.decided = False
         self.searches: list[Search] = []
         self.targets: list[int] = []
         if searched:
@@ -492,6 +502,30 @@ class _Task:
             run(0)
             list(others)
 
+    def grow_until_decided(self) -> None:
+        """Let every tree grow to its end, or until the best move is sure to stay it."""
+        begin = time.monotonic_ns()
+        if self.deadline == UNLIMITED:
+            self.grow(UNLIMITED)
+        while self.stop_reason() is None:
+            now = time.monotonic_ns()
+            self.grow(now + (self.deadline - now) // LOOKS)
+            self.decided = self._cannot_change(begin)
+
+    def _cannot_change(self, begin: int) -> bool:
+        """Whether no other move can get the visits that it needs to be best.
+
+        Weak levels draw among several moves, and mixed strategies too: these always can.
+        """
+        merged = self._merge()
+        if self.margin > 0 or any(move.strategy for move in merged.values()):
+            return False
+        now = time.monotonic_ns()
+        visits = sorted((move.visits for move in merged.values()), reverse=True)
+        left = (self.deadline - now) * sum(visits) / (now - begin)
+        second = visits[1] if len(visits) > 1 else 0
+        return second + FASTER * left < ROBUST_SHARE * visits[0]
+
     def stop_reason(self) -> StopReason | None:
         """Why the search is over, or None if it can go on."""
         if not self.searched:
@@ -505,7 +539,7 @@ class _Task:
             return StopReason.STOPPED
         if time.monotonic_ns() >= self.deadline:
             return StopReason.TIME
-        return None
+        return StopReason.DECIDED if self.decided else None
 
     def report(self) -> Report:
         """What the trees say now."""

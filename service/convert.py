@@ -50,6 +50,7 @@ _STOP_REASONS: Final = {
     StopReason.TIME: analysis_pb2.STOP_REASON_TIME,
     StopReason.STOPPED: analysis_pb2.STOP_REASON_STOPPED,
     StopReason.SOLVED: analysis_pb2.STOP_REASON_SOLVED,
+    StopReason.DECIDED: analysis_pb2.STOP_REASON_DECIDED,
 }
 
 

@@ -81,13 +81,20 @@ class _Game:
         self.position = position
 
     def question(self, settings: Settings, time: float | None) -> Question:
-        """Ask for the move, with at most so many seconds, if any."""
+        """Ask for the move, with at most so many seconds, if any: what is left of them is kept."""
         effort = self.effort
         if time is not None:
             limits = effort.limits
             time = time if limits.time is None else min(time, limits.time)
             effort = replace(effort, limits=replace(limits, time=time))
-        return make_question(self.position, self.seat, effort, settings, seed=self._seed())
+        return make_question(
+            self.position,
+            self.seat,
+            effort,
+            settings,
+            seed=self._seed(),
+            until_decided=time is not None,
+        )
 
     def _seed(self) -> int | None:
         """A seed of its own for each position, as draws of mixed strategies must not be alike."""

@@ -73,6 +73,8 @@ class Question:
         How many candidates to list; None lists all.
     is_forced : bool
         Whether only one move can be chosen, so that there is nothing to search.
+    until_decided : bool
+        Whether to save the time that cannot change the best move.
     """
 
     position: Position
@@ -84,6 +86,7 @@ class Question:
     avoided: list[Move] | None
     candidates: int | None
     is_forced: bool
+    until_decided: bool
 
     @property
     def kind(self) -> tuple[str, int]:
@@ -102,6 +105,7 @@ class Question:
             avoided=self.avoided,
             candidates=self.candidates,
             stop=stop,
+            until_decided=self.until_decided,
         )
 
     def reports(
@@ -194,6 +198,7 @@ def make_question(
     seed: int | None = None,
     allowed: list[Move] | None = None,
     avoided: list[Move] | None = None,
+    until_decided: bool = False,
 ) -> Question:
     """Ask for a move of a seat that is to act.
 
@@ -212,6 +217,7 @@ def make_question(
         avoided=avoided,
         candidates=effort.candidates,
         is_forced=len(codes_to_choose(position, seat, allowed, avoided)) == 1,
+        until_decided=until_decided,
     )
 
 

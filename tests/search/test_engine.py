@@ -140,6 +140,23 @@ def test_time_limit_is_kept_and_used():
     assert 0.1 <= elapsed < 5
 
 
+def test_a_search_for_playing_ends_once_its_move_is_decided():
+    position = Position.parse(
+        "roygbiv 4.66222/766.7.7/7777..7/.666.6./.1.6.77/76.4.../4.6.47. 4455346 134,156 29,37 0"
+    )
+    good, bad = (position.find_move(move) for move in ("3@b1", "4@a4"))
+    engine = Engine()
+    limits = Limits(time=2)
+    saved = engine.suggest(position, limits=limits, allowed=[good, bad], until_decided=True)
+    assert saved.statistics.stop_reason is StopReason.DECIDED
+    assert saved.best_move == good
+    assert saved.statistics.elapsed < 2
+    used = engine.suggest(position, limits=Limits(time=0.2), allowed=[good, bad])
+    assert used.statistics.stop_reason is StopReason.TIME
+    limited = engine.suggest(position, limits=Limits(simulations=500), until_decided=True)
+    assert limited.statistics.stop_reason is StopReason.SIMULATIONS
+
+
 def test_stop_from_another_thread_returns_what_is_there():
     position = Position.parse(OPENING)
     engine = Engine()

@@ -198,20 +198,23 @@ class Admission:
 
         It is in the queue already, and may take the place of another there.
         """
-        start = now if search in self._startable(now) else self._predict_start(search, now)
-        if start <= now:
+        if search in self._startable(now):
             return
-        late = start - (search.until - LEAST_TIME - self._overhead)
+        last = self._last_place(search) if len(self._waiting) > self._queue else None
+        if last is search:
+            raise _busy(self._next_end(now) - now)
+        late = self._predict_start(search, now) - (search.until - LEAST_TIME - self._overhead)
         if late > 0:
             raise _busy(late)
-        if len(self._waiting) > self._queue:
-            client = self._waiting.longest()
-            if len(client.waiting) <= len(search.client.waiting):
-                client = search.client
-            last = client.waiting[-1]
-            if last is search:
-                raise _busy(self._next_end(now) - now)
+        if last is not None:
             self._refuse(last)
+
+    def _last_place(self, search: _Search) -> _Search:
+        """Tell which search has to leave a full queue for another, perhaps that one itself."""
+        client = self._waiting.longest()
+        if len(client.waiting) <= len(search.client.waiting):
+            client = search.client
+        return client.waiting[-1]
 
     def _next_end(self, now: float) -> float:
         """Tell when the next search will end."""

@@ -48,15 +48,15 @@ class Level:
 
 # By level, from 1: twice the simulations from one to the next.
 LEVELS = (
-    Level(20, 0.2, 30),
-    Level(40, 0.12, 25),
-    Level(80, 0.08, 20),
-    Level(160, 0.05, 15),
-    Level(320, 0.03, 10),
-    Level(640, 0.02),
-    Level(1_250, 0.01),
-    Level(2_500, 0.005),
-    Level(5_000, 0.0025),
+    Level(20, 0.4, 60),
+    Level(40, 0.3, 18),
+    Level(80, 0.2, 15),
+    Level(160, 0.12, 12),
+    Level(320, 0.07, 10),
+    Level(640, 0.04),
+    Level(1_250, 0.02),
+    Level(2_500, 0.01),
+    Level(5_000, 0.004),
     Level(None, 0.0),
 )
 

@@ -11,6 +11,7 @@ the process fails it too; the file of the last request tells which one it was.
 import asyncio
 import os
 import random
+import signal
 import sys
 import time
 from collections import Counter
@@ -256,7 +257,9 @@ def main(
     inputs: Annotated[int, typer.Option(help="How many requests.")] = 100_000,
     seed: Annotated[int, typer.Option(help="Decides all of them.")] = 1,
 ) -> None:
-    """Send changed requests to all methods; Ctrl-C ends it early."""
+    """Send changed requests to all methods; Ctrl-C or SIGTERM end it early."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # a shell lets what runs behind ignore Ctrl-C
+        signal.signal(number, signal.default_int_handler)
     begin = time.monotonic()
     counts: Counter[tuple[str, str]] = Counter()
     record = Record(LAST)

@@ -91,6 +91,11 @@ def connect(server: ServerProcess) -> socket.socket:
     return socket.create_connection((host, int(port)), timeout=2)
 
 
+def own_connection(address: str) -> grpc.Channel:
+    """Connect as another process would."""
+    return grpc.insecure_channel(address, [("grpc.use_local_subchannel_pool", 1)])
+
+
 def garbage(chance: random.Random) -> bytes:
     """What a connection may begin with that is no HTTP/2, or no good one."""
     settings = PREFACE + frame(4, 0, 0, b"")
@@ -185,7 +190,7 @@ def test_calls_that_are_opened_and_left_leave_others_served(tmp_path: Path) -> N
     request = SuggestMoveRequest(
         state={"notation": NOTATION}, limits={"time": {"seconds": 60}}
     ).SerializeToString()
-    with ServerProcess(settings) as server, grpc.insecure_channel(server.address) as channel:
+    with ServerProcess(settings) as server, own_connection(server.address) as channel:
         suggest = channel.unary_unary("/aleator.v1.OpponentService/SuggestMove")
         endless = channel.stream_stream("/aleator.v1.OpponentService/AnalyzeBatch")
         never = threading.Event()
@@ -199,7 +204,7 @@ def test_calls_that_are_opened_and_left_leave_others_served(tmp_path: Path) -> N
 
         def start_and_cancel() -> None:
             calls = [suggest.future(request, metadata=alice) for _ in range(20)]
-            time.sleep(0.005)
+            time.sleep(0.05)  # not above what the server can take in, which would be another test
             for call in calls:
                 call.cancel()
 
@@ -216,7 +221,7 @@ def test_bad_keys_leave_the_holders_of_good_ones_served(tmp_path: Path) -> None:
     settings, (alice,) = server_with_keys(tmp_path, "alice")
     codes: Counter[grpc.StatusCode] = Counter()
     with ServerProcess(settings) as server:
-        flooding = [grpc.insecure_channel(server.address, [("a", n)]) for n in range(2)]
+        flooding = [own_connection(server.address) for _ in range(2)]
 
         def guess(channel: grpc.Channel) -> None:
             call = channel.unary_unary("/aleator.v1.GameService/ListGames")
@@ -235,7 +240,7 @@ def test_bad_keys_leave_the_holders_of_good_ones_served(tmp_path: Path) -> None:
 def test_a_client_has_a_bounded_number_of_calls_under_way() -> None:
     with ServerProcess('{"listen": "127.0.0.1:0", "workers": 1, "max_calls": 5}') as server:
         request = SuggestMoveRequest(state={"notation": NOTATION}, limits={"time": {"seconds": 60}})
-        with grpc.insecure_channel(server.address, [("grpc.use_local_subchannel_pool", 1)]) as more:
+        with own_connection(server.address) as more:
             suggest = more.unary_unary(
                 "/aleator.v1.OpponentService/SuggestMove", SuggestMoveRequest.SerializeToString
             )

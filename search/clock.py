@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 from aleator.search.position import Position
 
-RESERVE = 0.1
+RESERVE = 0.25
 """Seconds that are kept back for what happens besides searching."""
-RESERVE_SHARE = 0.1
+RESERVE_SHARE = 0.3
 """Share of the time left that is kept back at most."""
 INCREMENT_SHARE = 0.8
 """Of the increment, what is spent at once."""

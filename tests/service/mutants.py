@@ -40,7 +40,8 @@ def random_value(field: Any, rng: random.Random) -> Any:
         return rng.choice([0.0, -1.0, 2.5, float("nan"), float("inf")])
     if field.type == field.TYPE_ENUM:
         return rng.randrange(4)
-    return rng.choice(NUMBERS[:9] if field.type == field.TYPE_INT32 else NUMBERS)
+    signed = field.type in (field.TYPE_INT32, field.TYPE_SINT32)
+    return rng.choice(NUMBERS[:9] if signed else NUMBERS)
 
 
 def mutate(message: Message, rng: random.Random) -> None:

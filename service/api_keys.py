@@ -34,6 +34,8 @@ HEADER = "x-api-key"
 RELOAD = 1.0
 """Seconds at most until a change of the file is seen."""
 NAME = re.compile(r"[A-Za-z0-9-]{1,32}")
+_SECRET = re.compile(rf"{PREFIX}[\w-]*|[0-9A-Fa-f]{{16,}}")
+"""A key or a hash, or the beginning of one."""
 
 _LOGGER = logging.getLogger(__name__)
 
@@ -198,15 +200,16 @@ def read_keys(file: Path) -> Mapping[str, Entry]:
         except InvalidInput as error:
             violations += error.under(f"api_keys.{shorten(name)[1:-1]}").violations
     if violations:
-        raise InvalidInput(_without_hash(violation) for violation in violations)
+        raise InvalidInput(_without_secrets(violation) for violation in violations)
     return entries
 
 
-def _without_hash(violation: Violation) -> Violation:
-    """Say what is wrong with a hash without quoting it: it may be the key itself, by mistake."""
-    if not violation.path.endswith(".sha256") or violation.message == "is missing":
-        return violation
-    return Violation(violation.path, "must be 64 hexadecimal digits, as `aleator key` prints them")
+def _without_secrets(violation: Violation) -> Violation:
+    """Say what is wrong without quoting a key or a hash, which may stand anywhere by mistake."""
+    path, message = (_SECRET.sub("(secret)", text) for text in (violation.path, violation.message))
+    if path.endswith(".sha256") and message != "is missing":
+        message = "must be 64 hexadecimal digits, as `aleator key` prints them"
+    return Violation(path, message)
 
 
 def _key_of(metadata: Iterable[tuple[str, str | bytes]]) -> str:

@@ -214,6 +214,27 @@ def test_a_key_is_printed_once_with_the_line_that_stands_for_it(tmp_path: Path) 
     assert CliRunner().invoke(app, ["key", "web-app"]).stdout.splitlines()[0] != key
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        'web-app = "SECRET"',
+        'web-app = ["SECRET"]',
+        "web-app.SECRET = 5",
+        'SECRET = { sha256 = "" }',
+        'web-app = { sha256 = "SECRET0" }',
+        'web-app = { sha256 = "", rate = "SECRET" }',
+    ],
+)
+def test_what_is_wrong_with_a_file_never_quotes_a_key_or_a_hash(tmp_path: Path, line: str) -> None:
+    file = tmp_path / "keys.toml"
+    key, _ = new_key("web-app")
+    for secret in (key, hash_of(key)):
+        file.write_text(line.replace("SECRET", secret))
+        with pytest.raises(InvalidInput) as refused:
+            read_keys(file)
+        assert secret[:16] not in str(refused.value)
+
+
 def test_only_known_keys_get_in_and_health_stays_open(keys: tuple[Path, str, str]) -> None:
     file, alice, _ = keys
     with ServerProcess(settings_of(api_keys=file)) as server:

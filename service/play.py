@@ -34,6 +34,8 @@ from aleator.v1 import play_pb2, state_pb2
 
 GAMES_LIMIT = 1000
 """Games of one call at once."""
+LONGEST_CLOCK = 31_536_000.0
+"""Seconds that a clock or its increment may have: a year. What sums of them make is a duration."""
 QUICK = 0.002
 """Seconds of a search below which a bot that is short of time makes none."""
 
@@ -164,7 +166,7 @@ class Play(Exchange[play_pb2.PlayRequest, play_pb2.PlayResponse]):
         start = request.start
         position = faults.read("start.state", read_state, start.state)
         effort = read_effort(start, "start.", position, faults, self._settings)
-        clock = faults.read("start.clock", _read_clock, start)
+        clock = _read_clock(start, faults)
         seen = None
         if position is not None:
             seen = faults.read("start", _observe, position, start)
@@ -298,21 +300,26 @@ async def _leave(earlier: set[asyncio.Task[None]]) -> Result:
     return {"ended": play_pb2.PlayEnded()}
 
 
-def _read_clock(start: play_pb2.PlayStart) -> Clock | None:
+def _read_clock(start: play_pb2.PlayStart, faults: Faults) -> Clock | None:
     if not start.HasField("clock"):
         return None
-    clock = start.clock
-    increment = _read_time(clock, "increment") if clock.HasField("increment") else 0.0
-    return Clock(_read_time(clock, "time_left"), increment)
+    time_left = faults.read("start.clock", _read_time, start.clock, "time_left")
+    increment: float | None = 0.0
+    if start.clock.HasField("increment"):
+        increment = faults.read("start.clock", _read_time, start.clock, "increment")
+    if time_left is None or increment is None:
+        return None
+    return Clock(time_left, increment)
 
 
 def _read_time(message: Any, name: str) -> float:
-    """Read a duration that may be 0."""
+    """Read a duration of a clock, which may be 0."""
     if not message.HasField(name):
         raise InvalidInput.at(name, "is required")
     seconds = read_duration(getattr(message, name))
-    if seconds < 0:
-        raise InvalidInput.at(name, "must be at least 0 seconds")
+    if not 0 <= seconds <= LONGEST_CLOCK:
+        wanted = f"must be a duration of 0..{LONGEST_CLOCK:.0f} seconds"
+        raise InvalidInput.at(name, wanted)
     return seconds
 
 

@@ -248,6 +248,12 @@ def test_faults_of_messages_are_named_and_end_nothing(server: ServerProcess) -> 
             good | {"clock": {"time_left": {}, "increment": {"nanos": -1}}},
             ["start.clock.increment"],
         ),
+        (  # their sum would be no duration
+            "g",
+            good
+            | {"clock": {"time_left": {"seconds": 2**63 - 1}, "increment": {"seconds": 2**62}}},
+            ["start.clock.time_left", "start.clock.increment"],
+        ),
     ]
     with play(server) as client:
         for index, (name, start, fields) in enumerate(starts):

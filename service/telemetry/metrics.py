@@ -6,6 +6,7 @@ games are the service's own, the names of keys the operator's. So however many c
 there are no more series.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -197,6 +198,11 @@ class _DroppedLines(Collector):
         )
 
 
+def _note_broken_request(_request: object, client: tuple[str, int]) -> None:
+    # It is called while the exception is handled.
+    logging.getLogger(__name__).debug("metrics not read by %s", client[0], exc_info=True)  # noqa: LOG014
+
+
 @contextmanager
 def serve_metrics(
     metrics: Metrics,
@@ -236,6 +242,8 @@ def serve_metrics(
         # Else whoever connects and then says nothing would hold up all others.
         server.socket.do_handshake_on_connect = False  # type: ignore[attr-defined]
     server.RequestHandlerClass.timeout = REQUEST_TIME  # type: ignore[attr-defined]
+    # By default it prints a traceback of each, which would fill the log at anybody's wish.
+    server.handle_error = _note_broken_request  # type: ignore[assignment,method-assign]
     try:
         yield f"{host}:{server.server_port}"
     finally:

@@ -170,6 +170,21 @@ def test_others_read_metrics_only_with_tls_or_when_told_so() -> None:
     assert Settings(metrics_listen="0.0.0.0:1", tls_certificate="a", tls_key="b")
 
 
+def test_a_request_that_stops_midway_is_no_matter_for_the_log(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("aleator.service.telemetry.metrics.REQUEST_TIME", 0.1)
+    metrics = Metrics(Settings(), [], [], SearchWatch())
+    with serve_metrics(metrics, "127.0.0.1:0") as address:
+        host, _, port = address.rpartition(":")
+        with socket.create_connection((host, int(port)), timeout=10) as connection:
+            connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: half")
+            assert connection.recv(1) == b""  # the server has given up
+        with urlopen(f"http://{address}/metrics", timeout=5) as answer:
+            assert b"aleator_build_info" in answer.read()
+    assert capfd.readouterr().err == ""
+
+
 def test_over_tls_nobody_holds_up_the_others(tmp_path: Path) -> None:
     authority = trustme.CA()
     files = {name: tmp_path / f"{name}.pem" for name in ("ca", "certificate", "key")}

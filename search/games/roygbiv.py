@@ -174,7 +174,7 @@ class RoygbivCodec(Codec):
         if match is None:
             raise InvalidInput.at(
                 "",
-                "must be a value 1-7, @, a column a-g and a row 1-7, such as 5@d4,"
+                "must be a value 1-7, @, a column a-g and a row 1-7, such as 5@e4,"
                 f" not {shorten(text)}",
             )
         value, column, row = match.groups()

@@ -47,7 +47,7 @@ class RoygbivDrawing(Drawing):
     """Board, hands, scores and the dice still to come."""
 
     game: ClassVar[str] = "roygbiv"
-    move_help: ClassVar[str] = "5 d4  puts a 5 on column d, row 4 (also 5@d4)"
+    move_help: ClassVar[str] = "5 e4  puts a 5 on column e, row 4 (also 5@e4)"
 
     def draw(self, scene: Scene) -> RenderableType:
         """Picture of a scene, with all that the person may know."""

@@ -214,7 +214,8 @@ def test_taking_luck_out_leaves_the_estimate_as_it_was():
             next(c.estimate for c in analysis.candidates if c.move.code == move.code)
             for analysis in estimates
         )
-        assert calm.standard_error < noisy.standard_error / 3
+        # A part of both errors stays: that means still move while the tree learns.
+        assert calm.standard_error < noisy.standard_error / 2
         assert calm.win_share[0] == pytest.approx(noisy.win_share[0], abs=4 * noisy.standard_error)
 
 

@@ -6,9 +6,12 @@ from importlib import import_module
 import aleator
 from aleator.search import Engine, Limits, Position
 
+TRACES = "aleator.service.telemetry.traces"
+"""Needs an extra, which the wheel alone has not."""
+
 modules = [module.name for module in pkgutil.walk_packages(aleator.__path__, "aleator.")]
 for name in modules:
-    if not name.endswith("__main__"):
+    if not name.endswith("__main__") and name != TRACES:
         import_module(name)
 
 position = Position.create("roygbiv", seed=1)

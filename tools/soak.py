@@ -203,13 +203,18 @@ class Soak:
             "limits": {"simulations": 50},
         }
         await call.write(play_pb2.PlayRequest(game_id="a", start=start))
-        for _ in range(self.chance.randrange(1, 6)):
+        for _ in range(self.chance.randrange(1, 12)):
             answer = await call.read()
-            if answer == grpc.aio.EOF:
+            if answer == grpc.aio.EOF or answer.WhichOneof("result") not in {"move", "waiting"}:
                 break
-            if answer.WhichOneof("result") != "move":
-                break
-            self.check(position, seat, answer.move.analysis.best_move_notation)
+            chosen = {one: self.chance.choice(position.moves(one)) for one in position.seats_to_act}
+            if answer.HasField("move"):
+                notation = answer.move.analysis.best_move_notation
+                self.check(position, seat, notation)
+                chosen[seat] = position.find_move(notation, seat)
+            position, _ = position.apply(chosen, seed=self.chance.getrandbits(30))
+            update = {"state": {"notation": position.notation}}
+            await call.write(play_pb2.PlayRequest(game_id="a", update=update))
         if self.chance.random() < 0.5:
             call.cancel()
         else:

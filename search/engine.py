@@ -507,10 +507,13 @@ class _Task:
         begin = time.monotonic_ns()
         if self.deadline == UNLIMITED:
             self.grow(UNLIMITED)
-        while self.stop_reason() is None:
+            return
+        while True:  # also a search that is late at its start makes its first simulations
             now = time.monotonic_ns()
             self.grow(now + (self.deadline - now) // LOOKS)
             self.decided = self._cannot_change(begin)
+            if self.stop_reason() is not None:
+                return
 
     def _cannot_change(self, begin: int) -> bool:
         """Whether no other move can get the visits that it needs to be best.
@@ -583,6 +586,8 @@ class _Task:
         if not self.searches:
             return {}
         rows = merge_roots(self.searches)
+        if not rows:
+            return {}
         # As if one more draw, as uncertain as all were, had been seen of each move: so one visit
         # proves nothing. Of all, one more is added of a fair coin's variance.
         count = sum(row[1] for row in rows)

@@ -521,7 +521,7 @@ class _Task:
         Weak levels draw among several moves, and mixed strategies too: these always can.
         """
         merged = self._merge()
-        if self.margin > 0 or any(move.strategy for move in merged.values()):
+        if not merged or self.margin > 0 or any(move.strategy for move in merged.values()):
             return False
         now = time.monotonic_ns()
         visits = sorted((move.visits for move in merged.values()), reverse=True)

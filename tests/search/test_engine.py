@@ -153,6 +153,8 @@ def test_a_search_for_playing_ends_once_its_move_is_decided():
     assert saved.statistics.elapsed < 2
     used = engine.suggest(position, limits=Limits(time=0.2), allowed=[good, bad])
     assert used.statistics.stop_reason is StopReason.TIME
+    forced = engine.suggest(position, limits=limits, allowed=[good], until_decided=True)
+    assert forced.statistics.stop_reason is StopReason.ONLY_MOVE
     limited = engine.suggest(position, limits=Limits(simulations=500), until_decided=True)
     assert limited.statistics.stop_reason is StopReason.SIMULATIONS
 

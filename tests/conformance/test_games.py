@@ -323,6 +323,7 @@ def test_symmetric_positions_have_symmetric_moves(case):
             }
 
 
+@pytest.mark.timeout(600)  # many simulations, which are slow on the bounds-checked build
 def test_symmetric_positions_have_symmetric_results(case):
     """Those of playouts, and what a search sees on the average: one alone may go many ways."""
     for position, (_, places, _), image in symmetric_steps(case, count=1):

@@ -507,7 +507,8 @@ def test_play_works_through_a_pipe() -> None:
         timeout=30,
         check=True,
     )
-    assert "5 d4" in result.stdout
+    # An example of a move is any that is legal after the bot's, which depends on its time.
+    assert re.search(r"\d [a-g][1-7]  puts a \d on column [a-g], row [1-7]", result.stdout)
     assert "Hint: " in result.stdout
     assert result.stdout.endswith("You left the game.\n")
     assert "\x1b" not in result.stdout

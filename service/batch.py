@@ -11,8 +11,8 @@ from typing import TypeAlias
 from aleator.search import Analysis
 from aleator.search.errors import InvalidInput
 from aleator.service.convert import write_analysis
-from aleator.service.errors import Faults, refusal_of
-from aleator.service.exchange import Exchange, check_name, name_to_tell
+from aleator.service.errors import Faults
+from aleator.service.exchange import Exchange, check_name, error_status, name_to_tell
 from aleator.service.question import Question
 from aleator.v1.opponent_service_pb2 import AnalyzeBatchRequest, AnalyzeBatchResponse
 
@@ -87,5 +87,5 @@ class Batch(Exchange[AnalyzeBatchRequest, AnalyzeBatchResponse]):
                 )
 
     def _refuse(self, index: int, name: str, error: Exception) -> None:
-        status = refusal_of(error, self._method).message()
+        status = error_status(error, self._method)
         self.put(AnalyzeBatchResponse(id=name_to_tell(name), index=index, error=status))

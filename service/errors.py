@@ -36,6 +36,8 @@ T = TypeVar("T")
 
 _LOGGER = logging.getLogger(__name__)
 DOMAIN = "aleator"
+INTERNAL_ERROR = "INTERNAL_ERROR"
+"""The reason of a fault of the server's own."""
 PUSHBACK = "grpc-retry-pushback-ms"
 """The metadata by which gRPC clients with a policy of retries know when to try again."""
 _MESSAGE_LIMIT = 500
@@ -175,7 +177,7 @@ def refusal_of(error: Exception, method: str) -> Refusal:
     if isinstance(error, AleatorError):
         return _refusal_of_input(error)
     _LOGGER.error("%s failed", method, exc_info=error)
-    return Refusal(grpc.StatusCode.INTERNAL, "INTERNAL_ERROR", "internal error")
+    return Refusal(grpc.StatusCode.INTERNAL, INTERNAL_ERROR, "internal error")
 
 
 def shutting_down() -> Refusal:

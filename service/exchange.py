@@ -10,8 +10,11 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Generic, TypeVar
 
+from google.rpc import status_pb2
+
 from aleator.search.errors import InvalidInput
-from aleator.service.errors import shutting_down
+from aleator.service.errors import refusal_of, shutting_down
+from aleator.service.telemetry.calls import note_error
 
 WINDOW = 64
 """Messages at most that were read and not answered yet."""
@@ -81,6 +84,13 @@ class Exchange(ABC, Generic[Request, Response]):
             self._count += 1
             self.take(index, request)
             await self._places.acquire()
+
+
+def error_status(error: Exception, method: str) -> status_pb2.Status:
+    """Make of any error the status that a message is answered with; it is counted."""
+    refusal = refusal_of(error, method)
+    note_error(refusal.code, refusal.reason)
+    return refusal.message()
 
 
 def check_name(name: str) -> None:

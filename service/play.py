@@ -26,8 +26,8 @@ from aleator.service.convert import (
     write_analysis,
     write_duration,
 )
-from aleator.service.errors import Faults, Refusal, refusal_of
-from aleator.service.exchange import Exchange, check_name, name_to_tell
+from aleator.service.errors import Faults, Refusal
+from aleator.service.exchange import Exchange, check_name, error_status, name_to_tell
 from aleator.service.question import Effort, Question, make_question, read_effort
 from aleator.service.settings import Settings
 from aleator.v1 import play_pb2, state_pb2
@@ -141,7 +141,7 @@ class Play(Exchange[play_pb2.PlayRequest, play_pb2.PlayResponse]):
             self._refuse(answer, error)
 
     def _refuse(self, answer: Answer, error: Exception) -> None:
-        self.put(answer(error=refusal_of(error, "Play").message()))
+        self.put(answer(error=error_status(error, "Play")))
 
     def _begin(self, request: play_pb2.PlayRequest, answer: Answer) -> None:
         match request.WhichOneof("action"):
@@ -224,7 +224,7 @@ class Play(Exchange[play_pb2.PlayRequest, play_pb2.PlayResponse]):
             refusal = Refusal(
                 grpc.StatusCode.CANCELLED, "GAME_ENDED", "the game was ended before the answer"
             )
-            self.put(answer(error=refusal.message()))
+            self._refuse(answer, refusal)
 
     async def _answer_by(self, answer: Answer, reaction: Coroutine[Any, Any, Result]) -> None:
         try:

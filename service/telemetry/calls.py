@@ -63,6 +63,10 @@ class Call:
         Why the last search ended.
     seconds : float
         How long it took.
+    errors : int
+        How many answers of a stream that went on were errors.
+    observers : sequence of CallObserver
+        Who is told of it.
     """
 
     method: str
@@ -78,6 +82,8 @@ class Call:
     simulations: int = 0
     stop_reason: str = ""
     seconds: float = 0.0
+    errors: int = 0
+    observers: "Sequence[CallObserver]" = ()
 
     @property
     def is_housekeeping(self) -> bool:
@@ -93,6 +99,9 @@ class CallObserver(Protocol):
 
     def call_ended(self, call: Call) -> None:
         """See a call end."""
+
+    def answer_failed(self, call: Call, code: grpc.StatusCode, reason: str) -> None:
+        """See a message of a stream answered by an error, after which the stream goes on."""
 
 
 def current_call() -> Call | None:
@@ -116,6 +125,14 @@ def note_refusal(reason: str) -> None:
     """Note why it is refused."""
     if (call := _current.get()) is not None:
         call.reason = reason
+
+
+def note_error(code: grpc.StatusCode, reason: str) -> None:
+    """Note that a message of a stream is answered by an error, and why."""
+    if (call := _current.get()) is not None:
+        call.errors += 1
+        for observer in call.observers:
+            observer.answer_failed(call, code, reason)
 
 
 def note_search(statistics: Statistics) -> None:
@@ -157,6 +174,7 @@ class CallWatch(grpc.aio.ServerInterceptor):
             _request_id(metadata),
             metadata,
             perf_counter(),
+            observers=self._observers,
         )
         _current.set(call)  # each call has a task of its own
         for observer in self._observers:

@@ -125,6 +125,9 @@ class CallLog:
         if _LOGGER.isEnabledFor(level):
             _LOGGER.log(level, "call", extra=call_fields(call))
 
+    def answer_failed(self, call: Call, code: StatusCode, reason: str) -> None:
+        """Wait for the end, whose line counts it."""
+
 
 def call_fields(call: Call) -> Mapping[str, object]:
     """Tell of a call what may be told: nothing of its request, and no key."""
@@ -138,6 +141,8 @@ def call_fields(call: Call) -> Mapping[str, object]:
         fields["client"] = call.client
     if call.reason:
         fields["reason"] = call.reason
+    if call.errors:
+        fields["errors"] = call.errors
     if call.game:
         fields["game"] = call.game
     if call.searches:

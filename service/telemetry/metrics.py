@@ -31,13 +31,22 @@ from prometheus_client.registry import Collector
 
 from aleator.search import Statistics, StopReason
 from aleator.service.admission import BUSY
+from aleator.service.errors import INTERNAL_ERROR
 from aleator.service.settings import Settings
 from aleator.service.telemetry.calls import UNKNOWN_METHOD, Call
 from aleator.service.telemetry.searches import SearchWatch
+from aleator.v1 import opponent_service_pb2
 
 REQUEST_TIME = 10.0
 """Seconds that a reader of the metrics may be silent."""
 
+_OPPONENT = opponent_service_pb2.DESCRIPTOR.services_by_name["OpponentService"]
+_EXCHANGES = [
+    f"{_OPPONENT.full_name}/{method.name}"
+    for method in _OPPONENT.methods
+    if method.client_streaming
+]
+"""The methods that answer messages by errors."""
 _CALL_BUCKETS = (
     *(0.001, 0.0025, 0.005, 0.01, 0.015, 0.025, 0.05),
     *(0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0),
@@ -94,6 +103,11 @@ class Metrics:
         self._refusals = counter(
             "aleator_refusals", "Calls refused, by the reason that the client was told.", ["reason"]
         )
+        self._answer_errors = counter(
+            "aleator_answer_errors",
+            "Errors within streams that went on: of items of AnalyzeBatch and messages of Play.",
+            ["method", "code", "reason"],
+        )
 
         self._key_calls = counter(
             "aleator_key_calls", "Calls that have ended, by the name of the API key.", ["key"]
@@ -140,6 +154,9 @@ class Metrics:
         )
 
         self._refusals.labels(BUSY)
+        for method in _EXCHANGES:
+            self._answer_errors.labels(method, grpc.StatusCode.RESOURCE_EXHAUSTED.name, BUSY)
+            self._answer_errors.labels(method, grpc.StatusCode.INTERNAL.name, INTERNAL_ERROR)
         for method in (*methods, UNKNOWN_METHOD):
             self._calls_running.labels(method)
             self._call_seconds.labels(method)
@@ -165,6 +182,10 @@ class Metrics:
         if call.key:
             self._key_calls.labels(call.key).inc()
             self._key_simulations.labels(call.key).inc(call.simulations)
+
+    def answer_failed(self, call: Call, code: grpc.StatusCode, reason: str) -> None:
+        """Count an error within a stream, at once: streams may last for days."""
+        self._answer_errors.labels(call.method, code.name, reason).inc()
 
     def search_waited(self, seconds: float) -> None:
         """Count a search that starts."""

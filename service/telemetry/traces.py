@@ -72,6 +72,8 @@ class CallTraces:
         span.set_attribute("aleator.request_id", call.request_id)
         if call.reason:
             span.set_attribute("aleator.reason", call.reason)
+        if call.errors:
+            span.set_attribute("aleator.errors", call.errors)
         if call.game:
             span.set_attribute("aleator.game", call.game)
         if call.searches:
@@ -81,6 +83,9 @@ class CallTraces:
         if call.code in _ERRORS:
             span.set_status(Status(SpanCode.ERROR, call.reason or call.code.name))
         span.end()
+
+    def answer_failed(self, call: Call, code: StatusCode, reason: str) -> None:
+        """Wait for the end, where they are counted."""
 
 
 @contextmanager

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from queue import SimpleQueue
 from urllib.request import urlopen
 
 import grpc
@@ -27,6 +28,7 @@ from aleator.v1.opponent_service_pb2 import (
     AnalyzePositionRequest,
     SuggestMoveRequest,
 )
+from aleator.v1.play_pb2 import PlayRequest
 from tests.service.process import serve_command
 from tests.service.telemetry.observed import ObservedServer
 
@@ -80,6 +82,32 @@ def test_calls_of_all_kinds_are_counted(observed: ObservedServer) -> None:
     observed.expect(0, "aleator_calls_running", method=health)
     observed.expect(1, "aleator_calls_total", method=health, code="CANCELLED")
     assert observed.value("process_resident_memory_bytes") > 2**24
+
+
+def test_errors_within_streams_are_counted_while_the_stream_goes_on(
+    observed: ObservedServer,
+) -> None:
+    limits = {"simulations": 200}
+    bad = AnalyzeBatchRequest(id="bad", state={"notation": "roygbiv 8"})
+    good = AnalyzeBatchRequest(id="good", state=STATE, limits=limits)
+    list(observed.opponent.AnalyzeBatch(iter([bad, good, good])))
+    batch = {"method": f"{OPPONENT}/AnalyzeBatch", "code": "INVALID_ARGUMENT"}
+    observed.expect(2, "aleator_answer_errors_total", reason="INVALID_INPUT", **batch)
+    requests: SimpleQueue[PlayRequest | None] = SimpleQueue()
+    playing = observed.opponent.Play(iter(requests.get, None))
+    for _ in range(3):
+        requests.put(PlayRequest(game_id="g", update={"state": STATE}))
+        assert next(playing).HasField("error")
+    play = {"method": f"{OPPONENT}/Play"}
+    assert observed.value("aleator_calls_running", **play) == 1
+    name = "aleator_answer_errors_total"
+    assert observed.value(name, code="NOT_FOUND", reason="GAME_NOT_STARTED", **play) == 3
+    assert observed.value(name, code="RESOURCE_EXHAUSTED", reason="SERVER_BUSY", **play) == 0
+    requests.put(None)
+    assert not list(playing)
+    lines = [line for line in observed.lines() if line["event"] == "call"]
+    assert [line["code"] for line in lines] == ["OK", "OK"]
+    assert [line["errors"] for line in lines] == [2, 3]
 
 
 def test_clients_cannot_make_series(observed: ObservedServer) -> None:

@@ -5,12 +5,9 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from rich import box
-from rich.console import Console
-from rich.table import Table
 
 from bench.engine import measure_engine, measure_growth
-from bench.figures import Figure
+from bench.figures import show
 from bench.wire import measure_wire
 
 
@@ -29,23 +26,7 @@ def bench(
     if as_json:
         typer.echo(json.dumps([asdict(figure) | {"median": figure.median} for figure in figures]))
     else:
-        Console().print(_table(figures))
-
-
-def _table(figures: list[Figure]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD)
-    table.add_column("figure")
-    for header in ("median", "lowest", "highest"):
-        table.add_column(header, justify="right")
-    table.add_column("unit")
-    for figure in figures:
-        values = (figure.median, min(figure.samples), max(figure.samples))
-        table.add_row(figure.name, *map(_readable, values), figure.unit)
-    return table
-
-
-def _readable(value: float) -> str:
-    return f"{value:,.0f}" if value >= 100 else f"{value:.2f}"
+        show(figures)
 
 
 typer.run(bench)

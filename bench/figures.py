@@ -9,8 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from rich import box
 from rich.console import Console
 from rich.progress import track
+from rich.table import Table
 
 
 @dataclass(frozen=True)
@@ -61,3 +63,20 @@ def take_turns(probes: Sequence[Probe], rounds: int, progress: str) -> dict[str,
                 if number:
                     samples.setdefault(name, []).append(value)
     return samples
+
+
+def show(figures: Sequence[Figure]) -> None:
+    """Print figures as a table."""
+    table = Table(box=box.SIMPLE_HEAD)
+    table.add_column("figure")
+    for header in ("median", "lowest", "highest"):
+        table.add_column(header, justify="right")
+    table.add_column("unit")
+    for figure in figures:
+        values = (figure.median, min(figure.samples), max(figure.samples))
+        table.add_row(figure.name, *map(_readable, values), figure.unit)
+    Console().print(table)
+
+
+def _readable(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.2f}"

@@ -43,6 +43,8 @@ KEPT_STATES = 1000
 KEPT_BYTES = 2000
 """Positions that are kept once they were read, and the most bytes of one: a client often sends the
 same position again at once, for its moves, a suggestion, and the move that it then makes."""
+KEPT_MOVES = 10_000
+"""Moves that are kept once they were written."""
 _STOP_REASONS: Final = {
     None: analysis_pb2.STOP_REASON_UNSPECIFIED,
     StopReason.ONLY_MOVE: analysis_pb2.STOP_REASON_ONLY_MOVE,
@@ -153,12 +155,12 @@ def check_count(moves: Sequence[Any]) -> None:
 
 def write_move(move: Move) -> tuple[state_pb2.Move, str]:
     """Write a move as a typed move and as notation; the message must not be changed."""
-    return _write_code(move.codec, move.code)
+    return write_code(move.codec, move.code)
 
 
-@lru_cache(maxsize=10_000)
-def _write_code(codec: Codec, code: int) -> tuple[state_pb2.Move, str]:
-    """Write a move; answers are full of the same moves, so they are kept."""
+@lru_cache(maxsize=KEPT_MOVES)
+def write_code(codec: Codec, code: int) -> tuple[state_pb2.Move, str]:
+    """Write the move of a code; answers are full of the same moves, so they are kept."""
     typed: dict[str, Any] = {codec.id: codec.write_move(code)}
     return state_pb2.Move(**typed), codec.format_move(code)
 

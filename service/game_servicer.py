@@ -1,22 +1,24 @@
 """The rules over gRPC."""
 
 import asyncio
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import grpc
 
 from aleator.search import Move, Position
 from aleator.search.errors import InvalidInput
-from aleator.search.games import codec_class, game_ids
+from aleator.search.games import Codec, codec_class, game_ids
 from aleator.service.convert import (
+    KEPT_MOVES,
     check_count,
     read_move,
     read_options,
     read_outcome,
     read_state,
+    write_code,
     write_event,
     write_game,
-    write_move,
     write_state,
 )
 from aleator.service.drawing.rendering import Format, find_drawing, render
@@ -87,10 +89,10 @@ class GameServicer(game_service_pb2_grpc.GameServiceServicer):
         position = _read_position(request.state)
         seat = request.seat if request.HasField("seat") else None
         moves = [] if position.finished else position.moves(seat)
-        return game_service_pb2.ListMovesResponse(
-            moves=[_write_legal_move(move) for move in moves],
-            **_status(position),
-        )
+        # Messages written one after another are read as one, with the items of all their lists.
+        written = [_write_legal_move(move.codec, move.code, move.description) for move in moves]
+        written.append(game_service_pb2.ListMovesResponse(**_status(position)).SerializeToString())
+        return game_service_pb2.ListMovesResponse.FromString(b"".join(written))
 
     async def ApplyMove(
         self, request: game_service_pb2.ApplyMoveRequest, context: Context
@@ -190,11 +192,12 @@ def _read_position(state: state_pb2.GameState) -> Position:
     return position
 
 
-def _write_legal_move(legal_move: Move) -> game_service_pb2.LegalMove:
-    move, notation = write_move(legal_move)
-    return game_service_pb2.LegalMove(
-        move=move, notation=notation, description=legal_move.description
-    )
+@lru_cache(maxsize=KEPT_MOVES)
+def _write_legal_move(codec: Codec, code: int, description: str) -> bytes:
+    """Write a move as the only one of a list; kept, since lists are full of the same moves."""
+    move, notation = write_code(codec, code)
+    legal = game_service_pb2.LegalMove(move=move, notation=notation, description=description)
+    return game_service_pb2.ListMovesResponse(moves=[legal]).SerializeToString()
 
 
 def _add_move(moves: dict[int, Move], seat_move: state_pb2.SeatMove, position: Position) -> None:

@@ -386,6 +386,37 @@ cdef class Roygbiv(Game):
             "seat_to_act": board.seat if board.cells[0] else None,
         }
 
+    def captured(self, State state not None, int move):
+        """The dice that a play would turn, as (cell, value shown), by cell.
+
+        Parameters
+        ----------
+        state : State
+            Its board tells; hands are not looked at.
+        move : int
+            On an empty cell.
+
+        Raises
+        ------
+        ValueError
+            If there is no such move, or the cell is taken.
+        """
+        cdef const Board* board = <const Board*>self.read(state)
+        cdef int value = move // CELLS
+        cdef int cell = move % CELLS
+        cdef uint64_t caught
+        cdef int x
+        if not CELLS <= move < self.move_space or not board.cells[0] >> cell & 1:
+            raise ValueError("a play puts a die on an empty cell")
+        dice = []
+        for x in range(1, value):
+            caught = board.cells[x] & LINES[cell]
+            while caught:
+                dice.append((lowest_bit(caught), x))
+                caught &= caught - 1
+        dice.sort()
+        return dice
+
     def draw(self, State state not None, int value):
         """The state after the pending draw turned out to be `value`.
 

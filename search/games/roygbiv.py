@@ -9,6 +9,7 @@ none; SCORES are joined by ``,``; SEAT is the one to act, or ``-`` in a finished
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -185,14 +186,12 @@ class RoygbivCodec(Codec):
         value, row, column = _decode(move)
         return f"{value}@{_cell_name(row, column)}"
 
-    def describe_move(self, state: State | None, seat: int, move: int) -> str:
+    def describe_move(self, state: State | None, seat: int, move: int) -> str:  # noqa: ARG002
         """A sentence, with the dice captured if `state` is given."""
-        value, row, column = _decode(move)
-        placing = f"Put a {value} on {_cell_name(row, column)}"
         if state is None:
-            return f"{placing}."
-        captured = [die["value"] for die in self.captures(state, seat, move)]
-        return f"{placing}, {_captures_in_words(captured)}."
+            return f"{_placing(move)}."
+        captured = tuple(die for _, die in self.rules.captured(state, move))
+        return f"{_placing(move)}, {_captures_in_words(captured)}."
 
     def explain_illegal(self, state: State, seat: int, move: int) -> str:
         """Why a seat cannot play a value on a cell."""
@@ -217,8 +216,8 @@ class RoygbivCodec(Codec):
         """What was played, that a die was drawn, and the end of the game."""
         ((seat, move),) = moves
         value, row, column = _decode(move)
-        captured = self._captures(before, after)
-        dice = [die["value"] for die in captured]
+        captured = self.captures(before, move)
+        dice = tuple(die["value"] for die in captured)
         events = [
             GameEvent(
                 seat,
@@ -317,21 +316,11 @@ class RoygbivCodec(Codec):
         plays = fields["cells"].count(0)
         return len(range((seat - turn) % self.rules.seats, plays, self.rules.seats))
 
-    def captures(self, state: State, seat: int, move: int) -> list[Record]:
+    def captures(self, state: State, move: int) -> list[Record]:
         """The dice that a legal move would turn, with the values they show."""
-        # What is captured shows on the board alone, so any determinization tells.
-        full = state if self.rules.is_full(state) else self.rules.determinization(state, seat, 0)
-        return self._captures(state, self.rules.apply_move(full, seat, move))
-
-    def _captures(self, before: State, after: State) -> list[Record]:
-        """The dice that a move turned, with the values they showed before."""
-        faces = zip(
-            self.rules.unpack(before)["cells"], self.rules.unpack(after)["cells"], strict=True
-        )
         return [
-            {"row": cell // SIDE, "column": cell % SIDE, "value": old}
-            for cell, (old, new) in enumerate(faces)
-            if old not in (0, new)
+            {"row": cell // SIDE, "column": cell % SIDE, "value": value}
+            for cell, value in self.rules.captured(state, move)
         ]
 
     def _drawn(self, before: State, seat: int, played: int, after: State) -> int | None:
@@ -373,7 +362,14 @@ def _cell_name(row: int, column: int) -> str:
     return f"{COLUMNS[column]}{row + 1}"
 
 
-def _captures_in_words(dice: list[int]) -> str:
+@cache
+def _placing(move: int) -> str:
+    value, row, column = _decode(move)
+    return f"Put a {value} on {_cell_name(row, column)}"
+
+
+@lru_cache(maxsize=10_000)
+def _captures_in_words(dice: tuple[int, ...]) -> str:
     if not dice:
         return "capturing nothing"
     *most, last = sorted(dice)

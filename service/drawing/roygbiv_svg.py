@@ -117,7 +117,7 @@ def _captures(scene: Scene, move: Record) -> list[Record]:
     position = Position.from_record(RoygbivCodec.id, scene.options, scene.state)
     codec = position.codec
     assert isinstance(codec, RoygbivCodec)
-    return codec.captures(position.state, position.acting_seat(), codec.read_move(move))
+    return codec.captures(position.state, codec.read_move(move))
 
 
 def _middle(row: int, column: int) -> tuple[float, float]:

@@ -86,7 +86,10 @@ def test_captures_as_in_the_reference(cells, value, data):
     rules, state = lay_out(
         ["".join(map(str, line)) for line in reference.grid(cells)], [value, 2, 2], [0] * 7
     )
-    after = rules.unpack(rules.apply_move(state, 0, value * 49 + cell))
+    move = value * 49 + cell
+    after = rules.unpack(rules.apply_move(state, 0, move))
+    turned = [(at, old) for at, old in enumerate(cells) if old and old != after["cells"][at]]
+    assert rules.captured(state, move) == turned
     board, points = reference.place(reference.grid(cells), value, cell // 7, cell % 7)
     assert after["cells"] == [face for line in board for face in line]
     assert after["scores"] == [points, 0]

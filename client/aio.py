@@ -29,12 +29,11 @@ def connect(address: str = ADDRESS, **settings: Unpack[Settings]) -> "Client":
     return Client(Connection(address, **settings))
 
 
-class Stream(AsyncIterator[T]):
+class Stream(calls.Running[T], AsyncIterator[T]):
     """Answers as they come; as a context manager it ends the call with the block."""
 
     def __init__(self, call: calls.Call[T], running: Any) -> None:
-        self._call = call
-        self._running = running
+        super().__init__(call, running)
         self._answers = aiter(running)
 
     async def __anext__(self) -> T:
@@ -55,10 +54,6 @@ class Stream(AsyncIterator[T]):
 
     async def __aexit__(self, *_: object) -> None:
         self.close()
-
-    def close(self) -> None:
-        """End the call, whether or not all has come."""
-        self._running.cancel()
 
 
 def _unary(
@@ -166,13 +161,7 @@ class Client:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        if connection.credentials is None:
-            self._channel = grpc.aio.insecure_channel(connection.address, connection.options)
-        else:
-            self._channel = grpc.aio.secure_channel(
-                connection.address, connection.credentials, connection.options
-            )
-        self._stubs = calls.Stubs(self._channel)
+        self._stubs = calls.Stubs(connection, grpc.aio)
 
     async def __aenter__(self) -> Self:
         return self
@@ -182,7 +171,8 @@ class Client:
 
     async def close(self) -> None:
         """Close the connection, with the calls that still run."""
-        await self._channel.close()
+        for channel in self._stubs.channels:
+            await channel.close()
 
     def play(self, *, timeout: Time = inf) -> Play:
         """Let bots take seats in games; without a timeout the call takes as long as they do."""

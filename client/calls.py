@@ -45,11 +45,23 @@ _FORMATS: Final = {
 
 
 class Stubs:
-    """gRPC's stubs of all services on one channel, of either kind."""
+    """gRPC's stubs of all services, of either kind, and the channels that they use.
 
-    def __init__(self, channel: Any) -> None:
+    Parameters
+    ----------
+    connection : Connection
+    kind : module
+        `grpc` or `grpc.aio`.
+    """
+
+    def __init__(self, connection: Connection, kind: Any) -> None:
+        channel = connection.open(kind)
+        # A channel of their own, so that who reads slowly finds the newest report and no old ones.
+        reports = connection.open(kind, ahead=False)
+        self.channels = (channel, reports)
         self.games = game_service_pb2_grpc.GameServiceStub(channel)
         self.opponent = opponent_service_pb2_grpc.OpponentServiceStub(channel)
+        self.reports = opponent_service_pb2_grpc.OpponentServiceStub(reports)
 
 
 class Feed(Generic[T]):
@@ -138,6 +150,25 @@ class Call(Generic[T]):
 
 class StreamCall(Call[T]):
     """A call that is answered by a stream."""
+
+
+class Running(Generic[T]):
+    """A stream that runs, whichever way its answers are waited for.
+
+    Parameters
+    ----------
+    call : Call
+    running : Any
+        What `Call.start` gave.
+    """
+
+    def __init__(self, call: Call[T], running: Any) -> None:
+        self._call = call
+        self._running = running
+
+    def close(self) -> None:
+        """End the call, whether or not all has come."""
+        self._running.cancel()
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,13 +327,14 @@ def analyze_position(
 ) -> StreamCall[opponent_service_pb2.AnalyzePositionResponse]:
     """Search as `suggest_move` does and report while the search runs.
 
-    The last report is marked final. Closing the stream ends the search.
+    The last report is marked final. Who reads slower than reports are made gets the newest one
+    next. Closing the stream ends the search.
     """
     request = opponent_service_pb2.AnalyzePositionRequest(
         **search_of(state, seat, search),
         report_interval=None if report_interval is None else duration_of(report_interval),
     )
-    return StreamCall("opponent.AnalyzePosition", request, _all, timeout, search.get("time", 0.0))
+    return StreamCall("reports.AnalyzePosition", request, _all, timeout, search.get("time", 0.0))
 
 
 def batch_item(

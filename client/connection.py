@@ -4,7 +4,7 @@ import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias, TypedDict, Unpack
+from typing import Any, TypeAlias, TypedDict, Unpack
 
 import grpc
 
@@ -36,6 +36,11 @@ _OPTIONS = (
     # Otherwise gRPC would wait up to two minutes for a server that was started again.
     ("grpc.initial_reconnect_backoff_ms", 100),
     ("grpc.max_reconnect_backoff_ms", 2000),
+)
+_UNREAD = (
+    # Nothing is sent ahead of what is read but the beginning of one message.
+    ("grpc.http2.lookahead_bytes", 1),
+    ("grpc.http2.bdp_probe", 0),
 )
 _LOCAL = re.compile(r"(localhost|127\.[\d.]+|\[::1\]):|unix:")
 """Addresses of this machine."""
@@ -109,10 +114,6 @@ class Connection:
     ----------
     address : str
         ``HOST:PORT``, or another name that gRPC resolves.
-    options : sequence
-        The channel's options.
-    credentials : grpc.ChannelCredentials or None
-        What encrypts the channel, if anything.
     metadata : tuple
         What every call carries.
     timeout : float
@@ -136,12 +137,27 @@ class Connection:
                 " where something between encrypts"
             )
         self.address = address
-        self.options: list[tuple[str, str | int]] = [*_OPTIONS]
-        self.credentials = tls.credentials() if tls else None
+        self._options: list[tuple[str, str | int]] = [*_OPTIONS]
+        self._credentials = tls.credentials() if tls else None
         if tls and tls.server_name:
-            self.options.append(("grpc.ssl_target_name_override", tls.server_name))
+            self._options.append(("grpc.ssl_target_name_override", tls.server_name))
         self.metadata = ((API_KEY_HEADER, api_key),) if api_key else ()
         self.timeout = seconds_of(settings.get("timeout", TIMEOUT))
+
+    def open(self, kind: Any, *, ahead: bool = True) -> Any:
+        """Open a channel; it connects with its first call.
+
+        Parameters
+        ----------
+        kind : module
+            `grpc` or `grpc.aio`.
+        ahead : bool
+            Whether the server may send what is not read yet, which saves a round trip a message.
+        """
+        options = self._options if ahead else [*self._options, *_UNREAD]
+        if self._credentials is None:
+            return kind.insecure_channel(self.address, options)
+        return kind.secure_channel(self.address, self._credentials, options)
 
 
 def _read(pem: Pem | None) -> bytes | None:

@@ -43,12 +43,8 @@ def connect(address: str = ADDRESS, **settings: Unpack[Settings]) -> "Client":
     return Client(Connection(address, **settings))
 
 
-class Stream(Iterator[T]):
+class Stream(calls.Running[T], Iterator[T]):
     """Answers as they come; as a context manager it ends the call with the block."""
-
-    def __init__(self, call: calls.Call[T], running: Any) -> None:
-        self._call = call
-        self._running = running
 
     def __next__(self) -> T:
         try:
@@ -63,10 +59,6 @@ class Stream(Iterator[T]):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def close(self) -> None:
-        """End the call, whether or not all has come."""
-        self._running.cancel()
 
 
 def _unary(make: Callable[P, calls.Call[T]]) -> "Callable[Concatenate[Client, P], T]":
@@ -168,13 +160,7 @@ class Client:
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        if connection.credentials is None:
-            self._channel = grpc.insecure_channel(connection.address, connection.options)
-        else:
-            self._channel = grpc.secure_channel(
-                connection.address, connection.credentials, connection.options
-            )
-        self._stubs = calls.Stubs(self._channel)
+        self._stubs = calls.Stubs(connection, grpc)
 
     def __enter__(self) -> Self:
         return self
@@ -184,7 +170,8 @@ class Client:
 
     def close(self) -> None:
         """Close the connection, with the calls that still run."""
-        self._channel.close()
+        for channel in self._stubs.channels:
+            channel.close()
 
     def play(self, *, timeout: Time = inf) -> Play:
         """Let bots take seats in games; without a timeout the call takes as long as they do."""

@@ -3,6 +3,7 @@
 import inspect
 import subprocess
 import sys
+import time
 from datetime import timedelta
 
 import grpc
@@ -77,6 +78,20 @@ def test_reports_until_the_final_one(connect, server):
     assert earlier
     assert last.final
     assert not any(report.final for report in earlier)
+
+
+def test_a_slow_reader_gets_the_newest_report(connect, server):
+    reports = connect(server.address).stream(
+        "analyze_position", OPENING, time=4, report_interval=0.05
+    )
+    elapsed = [next(reports).analysis.statistics.elapsed.ToMilliseconds()]
+    time.sleep(3)
+    for report in reports:
+        elapsed.append(report.analysis.statistics.elapsed.ToMilliseconds())
+    # One had come meanwhile and one was on its way; by a window of 64 KiB it would be forty.
+    assert elapsed[3] > elapsed[0] + 2000
+    assert len(elapsed) > 5
+    assert report.final
 
 
 def test_a_closed_stream_ends_its_search(connect):

@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterator
 from typing import Any
 
+from google.protobuf.descriptor_pb2 import FieldDescriptorProto
 from google.protobuf.message import Message
 
 from aleator.search import Position
@@ -26,7 +27,10 @@ METHODS: dict[str, type[Message]] = {
     "OpponentService/AnalyzePosition": opponent.AnalyzePositionRequest,
 }
 """The methods that take one request, and its type."""
-NUMBERS = [0, 1, 2, 3, 7, 8, 12, 60, 2**31 - 1, 2**32 - 1]
+NUMBERS = [0, 1, 2, 3, 7, 8, 12, 60]
+LONGEST = 315_576_000_000
+"""Seconds that a Duration may have."""
+_TYPES = {number: name for name, number in FieldDescriptorProto.Type.items()}
 TEXTS = ["", "?", "-", "x" * 50, "\x00", "\N{GAME DIE}", "roygbiv", "1", "5@d4", "a1"]
 
 
@@ -40,8 +44,11 @@ def random_value(field: Any, rng: random.Random) -> Any:
         return rng.choice([0.0, -1.0, 2.5, float("nan"), float("inf")])
     if field.type == field.TYPE_ENUM:
         return rng.randrange(4)
-    signed = field.type in (field.TYPE_INT32, field.TYPE_SINT32)
-    return rng.choice(NUMBERS[:9] if signed else NUMBERS)
+    bits = 64 if "64" in _TYPES[field.type] else 32
+    if _TYPES[field.type].startswith("TYPE_U"):
+        return rng.choice([*NUMBERS, 2**31, 2**bits - 1])
+    extremes = [-1, 2 ** (bits - 1) - 1, -(2 ** (bits - 1))]
+    return rng.choice([*NUMBERS, *extremes, *([LONGEST] if bits == 64 else [])])
 
 
 def mutate(message: Message, rng: random.Random) -> None:

@@ -29,6 +29,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from aleator.ext.core.search import Search, StopFlag, merge_roots
+from aleator.ext.core.searches import new_search
 from aleator.ext.core.solver import Solver
 from aleator.search.analysis import (
     Analysis,
@@ -415,7 +416,7 @@ class _Task:
                 simulations // threads + (index < simulations % threads) for index in range(threads)
             ]
             self.searches = [
-                Search(
+                new_search(
                     position.codec.rules,
                     position.state,
                     seat,

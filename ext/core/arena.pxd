@@ -38,6 +38,16 @@ cdef struct MixedEdge:
     double strategy  # sum over the node's visits of visit number * probability of the move
 
 
+# And where values are averaged over chance; edges of chance events are like it.
+cdef struct ValuedEdge:
+    uint32_t move
+    uint32_t child
+    uint32_t visits
+    float worth  # to the searching seat, in win shares
+    float inverse_root
+    uint32_t[3] unused
+
+
 # One cell, too: an information set, as the searching seat tells them apart.
 cdef struct Node:
     uint32_t edges  # first cell of the block of edges

@@ -9,7 +9,8 @@ from aleator.ext.core.check cimport check
 
 cdef int open_arena(Arena* arena, size_t memory) except -1:
     """Reserve `memory` bytes; MemoryError if the system refuses."""
-    check(sizeof(Edge) == 32 and sizeof(MixedEdge) == 32 and sizeof(Node) == 32)
+    check(sizeof(Edge) == 32 and sizeof(MixedEdge) == 32)
+    check(sizeof(ValuedEdge) == 32 and sizeof(Node) == 32)
     memset(arena, 0, sizeof(Arena))
     arena.capacity = <uint32_t>min(memory // sizeof(Edge), <size_t>0xFFFFFFFF)
     arena.cells = <Edge*>malloc(arena.capacity * sizeof(Edge))

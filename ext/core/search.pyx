@@ -1,81 +1,37 @@
-"""Information-set Monte Carlo tree search for one seat, on one thread.
+"""What every tree search for one seat is made of, whatever its simulations do.
 
-Every simulation draws a determinization of the seat's observation, walks the
-tree along moves that are legal in it, adds one edge, evaluates the state
-behind it, and credits every edge passed with the win share of the seat that
-moved there. The tree is one over the information sets of the searching seat
-(SO-ISMCTS): it branches where that seat sees a difference, on visible moves
-and on the codes of observed chance events. Selection is UCB with the number of
-times an edge was available in place of its node's visits. Every seat maximises
-its own share (max^n). Where several seats act at once, none sees the others'
-choices, so each seat selects on its own statistics: by UCB (decoupled UCT) or,
-where the game's tuning says so, by regret matching+, with the mean of each edge
-as its baseline and the average of the strategies, later ones weighing more, as
-the answer.
+It draws on what the seat knows, has the memory of the tree and prunes it when it is full, adds
+simulations until a limit, sums up what they say of the root's moves, and reads lines of play off
+the tree. What a simulation does is for the kinds of search, `sampled.pyx` and `averaged.pyx`.
 
-Where a game of two seats that see everything tells the few outcomes of its chance events, and
-values states without luck, nothing need be sampled: its tuning can have the tree grow best
-first, all outcomes and moves behind an edge at once, and an edge be worth the mean over the
-outcomes of the best move's value (expectimax). UCB says where to look; a simulation credits
-the root move with what it is worth by then.
-
-What a game knows about good play enters by its priors, which set the order in
-which a node tries its moves and how many (progressive widening), by its
-evaluation, and by its tuning. Without knowledge all moves are tried once before
-any is tried twice, and states are valued by uniformly random playouts.
-
-Sources: P. Cowling, E. Powley, D. Whitehouse, "Information Set Monte Carlo Tree
-Search", IEEE TCIAIG 4 (2012); C. Luckhardt, K. Irani, "An algorithmic solution
-of n-person games", AAAI (1986); D. Perick et al., "Comparison of different
-selection strategies in MCTS for the game of Tron", IEEE CIG (2012); G. Chaslot
-et al., "Progressive strategies for Monte-Carlo tree search", New Mathematics and
-Natural Computation 4 (2008), for progressive widening and priors;
-H. Flyvbjerg, H. Petersen, "Error estimates on averages of correlated data",
-J. Chem. Phys. 91 (1989), for standard errors;
-V. Lisý et al., "Convergence of Monte Carlo tree search in simultaneous move
-games", NIPS (2013), and M. Schmid et al., "Variance reduction in Monte Carlo
-counterfactual regret minimization", AAAI (2019), for regret matching.
-
-Limits: opponents are modelled as if they knew what the searching seat knows
-(strategy fusion); determinizations are those of the game; strategies are mixed
-for secret choices only, not to hide what a hand holds.
+The tree is one over the information sets of the searching seat: it branches where that seat sees a
+difference, on visible moves and on the codes of observed chance events.
 """
 
-from libc.math cimport log, sqrt, sqrtf
+from libc.math cimport INFINITY
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy, memset
 
 from aleator.ext.core.arena cimport (
-    Arena,
     Edge,
     MixedEdge,
     Node,
     close_arena,
     drop_tree,
-    new_edge,
     new_node,
     node_at,
     open_arena,
 )
 from aleator.ext.core.bits cimport lowest_bit
+from aleator.ext.core.blocks cimport RootSums, add_to_blocks, squared_error
 from aleator.ext.core.check cimport check
 from aleator.ext.core.clock cimport flag_t, get_flag, monotonic_ns, set_flag
-from aleator.ext.core.game cimport (
-    CHANCE,
-    FINISHED,
-    MAX_DEPTH,
-    MAX_MOVES,
-    MAX_SEATS,
-    Game,
-    State,
-    Tuning,
-)
-from aleator.ext.core.random cimport Random, below, next64, seed_random
+from aleator.ext.core.game cimport CHANCE, FINISHED, MAX_DEPTH, MAX_MOVES, MAX_SEATS, Game, State
+from aleator.ext.core.random cimport Random, seed_random
 
 
 cdef enum:
-    ROOT = 1  # the root is the first cell given out
     # Simulations between looks at the clock: doubled while they pass quickly.
     MAX_STRIDE = 64
     SHORT_STRIDE_NS = 50_000
@@ -87,65 +43,12 @@ cdef enum:
     VARIATION_DRAWS = 8  # determinizations tried for a principal variation
     MIN_VARIATION_VISITS = 2
     LAST_STAMP = 0x7FFFFFF0
-    BLOCK_SIZES = 32
-    LEAST_BLOCKS = 16  # fewer say little of their variance
     # A full tree is pruned until a part of the arena is free again, but not more often than
     # one simulation for so many cells: where blocks of a wanted size run out again at once, it
     # only stops growing.
     FREE_PART = 4
     CELLS_A_PRUNING = 256
     PRUNED_A_LOOK = 1024  # nodes between looks at the clock
-
-cdef float WORST = -1e30
-# Regret matching chooses uniformly with probability 1/sqrt(visits of the node), but at least:
-cdef float CURIOSITY = 0.02
-
-
-# One edge passed in a simulation.
-cdef struct Step:
-    uint32_t edge  # its cell
-    uint32_t node  # the cell of the node it belongs to
-    uint32_t stamp  # of the visit of that node
-    # With what probability regret matching chose it, and would have but for its curiosity;
-    # 0 if it was not regret matching.
-    float chance
-    float strategy
-    uint32_t event  # the cell of the chance event's edge passed next, where values are averaged
-    bint mixed  # whether it is a mixed edge
-    int seat  # who moved there
-
-
-cdef extern from *:
-    """
-    #include <string.h>
-    static inline unsigned aleator_float_bits(float x) {
-        unsigned bits;
-        memcpy(&bits, &x, sizeof bits);
-        return bits;
-    }
-    """
-    uint32_t float_bits "aleator_float_bits"(float x) noexcept nogil
-
-cdef enum:
-    LOG_STEPS = 256  # table entries for each doubling
-
-# ROOT_LOG[i] = sqrt(ln n) for the counts n whose float starts with these bits:
-# exact below 256, off by less than 0.4 % of n above. No logarithm in the loop.
-cdef float[32 * LOG_STEPS + 1] ROOT_LOG
-
-cdef void fill_root_log() noexcept:
-    cdef double count
-    cdef int i
-    for i in range(32 * LOG_STEPS + 1):
-        count = (1 + <double>(i % LOG_STEPS) / LOG_STEPS) * (<uint64_t>1 << (i // LOG_STEPS))
-        ROOT_LOG[i] = <float>sqrt(log(count))
-
-fill_root_log()
-
-
-cdef inline float root_log(uint32_t count) noexcept nogil:
-    """sqrt(ln count) for a count of at least 1."""
-    return ROOT_LOG[(float_bits(<float>count) >> 15) - 127 * LOG_STEPS]
 
 
 cdef class StopFlag:
@@ -165,56 +68,8 @@ cdef class StopFlag:
         return get_flag(&self.flag) != 0
 
 
-# Sums over the means of blocks of 2^k successive simulations, the searching seat's win share.
-cdef struct Blocks:
-    double total
-    double squares
-    float pending  # the mean of a block whose neighbour is not complete yet
-
-
-# Sums over the simulations that began with one root move.
-cdef struct RootSums:
-    double[MAX_SEATS] shares
-    double[MAX_SEATS] scores
-    Blocks[BLOCK_SIZES] blocks  # by k
-
-
-cdef void add_to_blocks(RootSums* sums, uint32_t number, float share) noexcept nogil:
-    """Add the share of the `number`th simulation, from 1, to the blocks that it completes."""
-    cdef Blocks* blocks = sums.blocks
-    while True:
-        blocks.total += share
-        blocks.squares += <double>share * share
-        if number & 1:
-            blocks.pending = share
-            break
-        number >>= 1
-        share = (share + blocks.pending) / 2
-        blocks += 1
-
-
-cdef double squared_error(const RootSums* sums, uint32_t visits) noexcept nogil:
-    """The squared standard error of the mean of so many simulations, by the worst block size.
-
-    Simulations of one move resemble those just before, and the tree learns: so their mean is
-    less sure than as many independent ones would make it, which long blocks show.
-    """
-    cdef double worst = 0
-    cdef double error
-    cdef double count
-    cdef int k = 0
-    while visits >= (LEAST_BLOCKS if k else 2):
-        count = visits
-        error = sums.blocks[k].squares - sums.blocks[k].total * sums.blocks[k].total / count
-        error /= count * (count - 1)
-        worst = max(worst, error)
-        visits >>= 1
-        k += 1
-    return worst
-
-
 cdef class Search:
-    """A search tree for one seat, grown by one thread at a time.
+    """A search tree for one seat, grown by one thread at a time; one of its kinds.
 
     Parameters
     ----------
@@ -247,34 +102,6 @@ cdef class Search:
         If the system refuses the memory.
     """
 
-    cdef readonly Game game
-    cdef readonly int seat
-    cdef readonly uint64_t simulations
-    cdef readonly int depth
-    cdef readonly bint memory_full  # the cap was reached
-    cdef bint cramped  # and the last simulation could not add what was due
-    cdef uint64_t next_pruning  # in simulations
-    cdef uint32_t looked_at  # nodes in this pruning
-    cdef State root
-    cdef State work
-    cdef State before  # a pending chance event
-    cdef State after
-    cdef Arena arena
-    cdef Random random
-    cdef Tuning tuning
-    cdef bint knowledge
-    cdef uint64_t seed
-    cdef uint64_t stream
-    cdef uint32_t* marks  # by move: the stamp of the visit in which it was legal
-    cdef uint32_t stamp
-    cdef uint32_t[MAX_MOVES] root_moves
-    cdef float[MAX_MOVES] root_priors
-    cdef bint root_has_priors
-    cdef readonly bint mixed  # whether the answer is a mixed strategy
-    cdef int root_count
-    cdef RootSums* sums  # by index of the root's edges
-    cdef Step[MAX_DEPTH] path
-
     def __cinit__(
         self,
         Game game not None,
@@ -297,8 +124,6 @@ cdef class Search:
             raise ValueError("memory must be at least a kilobyte for each move")
         self.root = game.observe_state(observation, seat)
         self.work = game.copy_state(observation)
-        self.before = game.copy_state(observation)
-        self.after = game.copy_state(observation)
         self.marks = <uint32_t*>calloc(game.move_space, sizeof(uint32_t))
         self.sums = <RootSums*>calloc(len(moves), sizeof(RootSums))
         if self.marks == NULL or self.sums == NULL:
@@ -309,6 +134,10 @@ cdef class Search:
         new_node(&self.arena)
         seed_random(&self.random, seed, stream)
         self.rate_root_moves()
+
+    def __init__(self, *_, **__):
+        if type(self) is Search:
+            raise TypeError("this is what the kinds of search have in common: make one of them")
 
     cdef int list_root_moves(self, moves) except -1:
         """Keep the given moves, in the order the game lists them, whatever the caller's."""
@@ -341,19 +170,12 @@ cdef class Search:
         if not 1 <= values["depth"] <= MAX_DEPTH:
             raise ValueError(f"depth must be 1..{MAX_DEPTH}")
         self.tuning = values
-        if self.tuning.averaged and not (
-            self.knowledge and self.game.seats == 2 and self.game.outcomes
-        ):
-            raise ValueError(
-                "averaged needs a game of two seats that tells its outcomes, and knowledge"
-            )
         return 0
 
     cdef void rate_root_moves(self) noexcept nogil:
         """Take the priors of the root's moves once: they do not depend on what is hidden."""
         memcpy(self.work.data, self.root.data, self.game.state_size)
         self.game.determinize(self.work.data, self.seat, &self.random)
-        self.mixed = self.mixes(self.work.data, self.seat, self.root_moves[0])
         if self.knowledge:
             self.root_has_priors = self.game.root_priors(
                 self.work.data, self.seat, self.root_moves, self.root_count, self.root_priors
@@ -419,6 +241,21 @@ cdef class Search:
                 last = now
                 left = stride
 
+    cdef void advance(self) noexcept nogil:
+        """Add a simulation: for the kinds of search, this does nothing."""
+
+    cdef void credit_root(
+        self, uint32_t cell, const float* shares, const float* scores
+    ) noexcept nogil:
+        """Add to the sums of the root's edge that was followed."""
+        cdef RootSums* sums = self.sums + (cell - node_at(&self.arena, ROOT).edges)
+        cdef int seat
+        for seat in range(self.game.seats):
+            sums.shares[seat] += shares[seat]
+            sums.scores[seat] += scores[seat]
+        # Edges and mixed edges have their visits in the same place.
+        add_to_blocks(sums, (self.arena.cells + cell).visits, shares[self.seat])
+
     cdef void prune(self, int64_t deadline, flag_t* stop) noexcept nogil:
         """Drop the least visited parts of the tree, until enough is free or time is up."""
         cdef uint32_t least = 2
@@ -436,8 +273,8 @@ cdef class Search:
     ) noexcept nogil:
         """Drop what is behind edges of fewer visits; False if time was up before the end.
 
-        A `whole` node keeps what is right behind its edges: so do those of chance events that
-        are averaged, where decisions and chance alternate.
+        A `whole` node keeps what is right behind its edges: so do the nodes of chance where
+        decisions and chance alternate.
         """
         cdef Node* owner = node_at(&self.arena, node)
         cdef Edge* edge
@@ -455,7 +292,7 @@ cdef class Search:
                 drop_tree(&self.arena, edge.child)
                 edge.child = 0
             elif not self.prune_behind(
-                edge.child, least, self.tuning.averaged and not whole, deadline, stop
+                edge.child, least, self.alternating and not whole, deadline, stop
             ):
                 return False
         if owner.unseen == 0:
@@ -465,307 +302,6 @@ cdef class Search:
             owner.unseen = 0
             return True
         return self.prune_behind(owner.unseen, least, False, deadline, stop)
-
-    cdef bint mixes(self, const void* state, int seat, uint32_t move) noexcept nogil:
-        """Whether a seat that has this move chooses in secret and is to mix its moves."""
-        return self.tuning.mixed and not self.game.visible(state, seat, move, seat)
-
-    cdef void advance(self) noexcept nogil:
-        """Add a simulation."""
-        if self.tuning.averaged:
-            self.look_ahead()
-        else:
-            self.simulate()
-
-    cdef void look_ahead(self) noexcept nogil:
-        """Follow the best moves to the edge of the tree, unfold it there, and average.
-
-        While values are averaged, an edge's `prior` is what it is worth to the searching
-        seat, a chance event's edge too.
-        """
-        cdef void* state = self.work.data
-        cdef float[MAX_SEATS] shares
-        cdef float[MAX_SEATS] scores
-        cdef uint32_t node = ROOT
-        cdef int depth = 0
-        cdef Step* step
-        cdef Edge* edge
-        cdef Edge* event
-        memcpy(state, self.root.data, self.game.state_size)
-        self.game.determinize(state, self.seat, &self.random)
-        while True:
-            step = &self.path[depth]
-            step.node = node
-            step.seat = lowest_bit(self.game.actors(state))
-            step.mixed = False
-            edge = self.most_promising(node, step.seat)
-            if edge == NULL:
-                self.cramped = True
-                return
-            step.edge = <uint32_t>(edge - self.arena.cells)
-            depth += 1
-            self.game.apply(state, step.seat, edge.move)
-            if edge.visits == 0:
-                edge.prior = self.worth(state)
-                break
-            if self.game.actors(state) == FINISHED or depth == self.tuning.depth:
-                break
-            if edge.child == 0:
-                self.unfold(edge, state)
-                break
-            event = self.least_seen(edge.child)
-            event.visits += 1
-            step.event = <uint32_t>(event - self.arena.cells)
-            self.game.occur(
-                state, event - (self.arena.cells + node_at(&self.arena, edge.child).edges)
-            )
-            node = event.child
-        self.game.points(state, scores)
-        self.average(depth)
-        shares[self.seat] = (self.arena.cells + self.path[0].edge).prior
-        shares[1 - self.seat] = 1 - shares[self.seat]
-        self.credit_root(shares, scores)
-        self.depth = max(self.depth, depth)
-        self.simulations += 1
-
-    cdef float worth(self, void* state) noexcept nogil:
-        """What a state after a move is worth to the searching seat; it is used up."""
-        cdef float[MAX_SEATS] shares
-        cdef float[MAX_SEATS] scores
-        if self.game.actors(state) == FINISHED:
-            self.game.returns(state, shares)
-        else:
-            self.game.evaluate(state, &self.random, shares, scores)
-        return shares[self.seat]
-
-    cdef Edge* most_promising(self, uint32_t node, int seat) noexcept nogil:
-        """The edge with the highest upper bound, or a new one of the root; NULL for no memory."""
-        cdef Node* owner = node_at(&self.arena, node)
-        cdef Edge* edge
-        cdef Edge* end
-        cdef Edge* best = NULL
-        cdef float bonus, score
-        cdef float best_score = WORST
-        owner.visits += 1
-        if node == ROOT and owner.count < <uint32_t>self.root_count:
-            return new_edge(&self.arena, ROOT, self.root_moves[owner.count])
-        edge = self.arena.cells + owner.edges
-        end = edge + owner.count
-        bonus = self.tuning.exploration * root_log(owner.visits)
-        while edge < end:
-            score = (edge.prior if seat == self.seat else 1 - edge.prior) + (
-                bonus * edge.inverse_root
-            )
-            if score > best_score:
-                best_score = score
-                best = edge
-            edge += 1
-        return best
-
-    cdef Edge* least_seen(self, uint32_t node) noexcept nogil:
-        """One of the events of a chance node that were followed least, at random."""
-        cdef Edge* first = self.arena.cells + node_at(&self.arena, node).edges
-        cdef Edge* edge
-        cdef Edge* least = NULL
-        cdef int count = node_at(&self.arena, node).count
-        cdef int begin = below(&self.random, count)
-        cdef int i
-        for i in range(count):
-            edge = first + (begin + i) % count
-            if least == NULL or edge.visits < least.visits:
-                least = edge
-        return least
-
-    cdef void unfold(self, Edge* edge, const void* state) noexcept nogil:
-        """Add what can follow an edge: every outcome of chance, and every move then.
-
-        If the memory does not suffice, the edge stays as it is.
-        """
-        cdef uint32_t node = new_node(&self.arena)
-        if node == 0:
-            self.cramped = True
-        elif self.unfold_outcomes(node, state, &edge.prior):
-            edge.child = node
-        else:
-            self.cramped = True
-            drop_tree(&self.arena, node)
-
-    cdef bint unfold_outcomes(
-        self, uint32_t node, const void* state, float* worth
-    ) noexcept nogil:
-        """Add every outcome and move behind a node; False if the memory does not suffice."""
-        cdef uint32_t[MAX_MOVES] moves
-        cdef uint32_t decision
-        cdef Edge* event
-        cdef Edge* added
-        cdef float total = 0
-        cdef float best
-        cdef int outcomes = self.game.outcomes
-        cdef int outcome, count, seat, i
-        for outcome in range(outcomes):
-            memcpy(self.before.data, state, self.game.state_size)
-            event = new_edge(
-                &self.arena,
-                node,
-                self.game.observed(
-                    self.before.data, self.game.occur(self.before.data, outcome), self.seat
-                ),
-            )
-            decision = 0 if event == NULL else new_node(&self.arena)
-            if decision == 0:
-                return False
-            event.child = decision
-            seat = lowest_bit(self.game.actors(self.before.data))
-            count = self.game.legal(self.before.data, seat, moves)
-            check(0 < count <= MAX_MOVES)
-            best = WORST
-            for i in range(count):
-                added = new_edge(&self.arena, decision, moves[i])
-                if added == NULL:
-                    return False
-                memcpy(self.after.data, self.before.data, self.game.state_size)
-                self.game.apply(self.after.data, seat, moves[i])
-                added.prior = self.worth(self.after.data)
-                added.visits = 1
-                added.inverse_root = 1
-                best = max(best, added.prior if seat == self.seat else 1 - added.prior)
-            event.prior = best if seat == self.seat else 1 - best
-            total += event.prior
-            node_at(&self.arena, decision).visits = count
-        worth[0] = total / outcomes
-        return True
-
-    cdef void average(self, int depth) noexcept nogil:
-        """Bring the values of the edges passed up to date, from the last to the first."""
-        cdef Edge* edge
-        cdef Edge* event
-        cdef Edge* end
-        cdef float total
-        cdef int i
-        for i in range(depth - 1, -1, -1):
-            edge = self.arena.cells + self.path[i].edge
-            if i < depth - 1:
-                event = self.arena.cells + self.path[i].event
-                event.prior = self.best_worth(event.child, self.path[i + 1].seat)
-                event = self.arena.cells + node_at(&self.arena, edge.child).edges
-                end = event + node_at(&self.arena, edge.child).count
-                total = 0
-                while event < end:
-                    total += event.prior
-                    event += 1
-                edge.prior = total / node_at(&self.arena, edge.child).count
-            edge.visits += 1
-            edge.inverse_root = 1 / sqrtf(<float>edge.visits)
-
-    cdef float best_worth(self, uint32_t node, int seat) noexcept nogil:
-        """What a decision of a seat is worth to the searching seat."""
-        cdef Edge* edge = self.arena.cells + node_at(&self.arena, node).edges
-        cdef Edge* end = edge + node_at(&self.arena, node).count
-        cdef float best = edge.prior
-        while edge < end:
-            best = max(best, edge.prior) if seat == self.seat else min(best, edge.prior)
-            edge += 1
-        return best
-
-    cdef void simulate(self) noexcept nogil:
-        cdef void* state = self.work.data
-        cdef float[MAX_SEATS] shares
-        cdef float[MAX_SEATS] scores
-        cdef uint32_t node = ROOT
-        cdef uint32_t move
-        cdef uint32_t* link
-        cdef uint64_t event
-        cdef int depth = 0
-        cdef int actors, seat
-        cdef float[MAX_SEATS] luck  # of the chance events passed
-        cdef bint foreseen = self.tuning.foreseen
-        cdef bint added = False
-        cdef Edge* edge = self.select(&self.path[0], ROOT, NULL, self.seat, &added)
-        if self.tuning.paired and edge != NULL:
-            seed_random(&self.random, self.seed ^ self.stream, ~<uint64_t>edge.visits)
-        memcpy(state, self.root.data, self.game.state_size)
-        self.game.determinize(state, self.seat, &self.random)
-        if foreseen:
-            memset(luck, 0, sizeof(luck))
-        while True:
-            actors = self.game.actors(state)
-            if actors == FINISHED:
-                self.game.returns(state, shares)
-                self.game.points(state, scores)
-                break
-            if actors == CHANCE:
-                if foreseen:
-                    if added:
-                        self.evaluate(state, shares, scores)
-                        break
-                    memcpy(self.before.data, state, self.game.state_size)
-                event = self.game.chance(state, &self.random)
-                if foreseen:
-                    self.game.luck(self.before.data, state, shares)
-                    for seat in range(self.game.seats):
-                        luck[seat] += shares[seat]
-                node = self.follow_event(node, self.game.observed(state, event, self.seat))
-                continue
-            # The own seat first: so the root's edges are its moves.
-            seat = self.seat if actors >> self.seat & 1 else lowest_bit(actors)
-            if depth:
-                if added or node == 0 or depth == self.tuning.depth:
-                    self.evaluate(state, shares, scores)
-                    break
-                edge = self.select(&self.path[depth], node, state, seat, &added)
-            if edge == NULL:
-                self.cramped = True
-                self.evaluate(state, shares, scores)
-                break
-            depth += 1
-            move = edge.move
-            if self.game.visible(state, seat, move, self.seat):
-                link = &edge.child
-            else:
-                link = &node_at(&self.arena, node).unseen
-            # A node is made when its edge is passed again: most never are.
-            if link[0] == 0 and not added:
-                link[0] = new_node(&self.arena)
-                self.cramped = self.cramped or link[0] == 0
-            node = link[0]
-            self.game.apply(state, seat, move)
-        if foreseen:
-            for seat in range(self.game.seats):
-                shares[seat] -= luck[seat]
-        self.back_up(depth, shares, scores)
-
-    cdef void evaluate(self, void* state, float* shares, float* scores) noexcept nogil:
-        if self.knowledge:
-            self.game.evaluate(state, &self.random, shares, scores)
-        else:
-            Game.evaluate(self.game, state, &self.random, shares, scores)
-
-    cdef uint32_t follow_event(self, uint32_t node, uint32_t code) noexcept nogil:
-        """The node after a chance event of which `code` was seen; 0 beyond the tree."""
-        cdef Edge* edge
-        if node == 0 or code == 0:
-            return node
-        edge = self.find_event(node, code)
-        if edge == NULL:
-            edge = new_edge(&self.arena, node, code)
-            if edge == NULL:
-                self.cramped = True
-                return 0
-        edge.visits += 1
-        if edge.child == 0:
-            edge.child = new_node(&self.arena)
-            self.cramped = self.cramped or edge.child == 0
-        return edge.child
-
-    cdef Edge* find_event(self, uint32_t node, uint32_t code) noexcept nogil:
-        """The edge of an observed chance event, or NULL."""
-        cdef Edge* edge = self.arena.cells + node_at(&self.arena, node).edges
-        cdef Edge* end = edge + node_at(&self.arena, node).count
-        while edge < end:
-            if edge.move == code:
-                return edge
-            edge += 1
-        return NULL
 
     cdef uint32_t mark(self, const uint32_t* moves, int count) noexcept nogil:
         """Mark the given moves, and no others, with the stamp that is returned."""
@@ -779,245 +315,15 @@ cdef class Search:
             self.marks[moves[i]] = self.stamp
         return self.stamp
 
-    cdef Edge* select(
-        self, Step* step, uint32_t node, const void* state, int seat, bint* added
-    ) noexcept nogil:
-        """Choose an edge among the legal moves: an untried one, or one that was tried.
-
-        The root needs no state. NULL if a new edge was due and the arena is full.
-        """
-        cdef uint32_t[MAX_MOVES] listed
-        cdef uint32_t* moves = listed
-        cdef int count
-        cdef int tried
-        cdef bint mixed
-        cdef Edge* edge = NULL
-        cdef uint32_t visits = node_at(&self.arena, node).visits
-        node_at(&self.arena, node).visits = visits + 1
-        if node == ROOT:
-            moves = self.root_moves
-            count = self.root_count
-            mixed = self.mixed
-        else:
-            count = self.game.legal(state, seat, moves)
-            check(0 < count <= MAX_MOVES)
-            mixed = self.mixes(state, seat, moves[0])
-        step.stamp = self.mark(moves, count)
-        step.node = node
-        step.seat = seat
-        step.mixed = mixed
-        step.chance = 0
-        tried = self.mark_tried(node, step.stamp, mixed)
-        if tried < count and tried < (
-            self.tuning.widening_base + self.tuning.widening_factor * sqrtf(<float>visits)
-        ):
-            edge = self.try_move(node, state, seat, moves, count, count - tried, mixed)
-            added[0] = edge != NULL
-        if edge == NULL and tried:
-            if mixed:
-                edge = <Edge*>self.match_regret(step, tried)
-            else:
-                edge = self.highest_bound(node)
-        if edge != NULL:
-            step.edge = <uint32_t>(edge - self.arena.cells)
-        return edge
-
-    cdef int mark_tried(self, uint32_t node, uint32_t stamp, bint mixed) noexcept nogil:
-        """Mark with `stamp + 1` the moves with `stamp` that were tried; how many these are."""
-        cdef uint32_t* marks = self.marks
+    cdef Edge* find_event(self, uint32_t node, uint32_t code) noexcept nogil:
+        """The edge of an observed chance event, or NULL."""
         cdef Edge* edge = self.arena.cells + node_at(&self.arena, node).edges
         cdef Edge* end = edge + node_at(&self.arena, node).count
-        cdef int tried = 0
         while edge < end:
-            if marks[edge.move] == stamp:
-                marks[edge.move] = stamp + 1
-                tried += 1
-                if mixed:
-                    (<MixedEdge*>edge).stamp = stamp
-                else:
-                    edge.availability += 1
+            if edge.move == code:
+                return edge
             edge += 1
-        return tried
-
-    cdef Edge* highest_bound(self, uint32_t node) noexcept nogil:
-        """The edge with the highest upper bound, among those that `mark_tried` marked."""
-        cdef uint32_t* marks = self.marks
-        cdef uint32_t stamp = self.stamp + 1
-        cdef Edge* first = self.arena.cells + node_at(&self.arena, node).edges
-        cdef Edge* end = first + node_at(&self.arena, node).count
-        cdef Edge* edge = first
-        cdef Edge* best = NULL
-        cdef float score
-        cdef float best_score = WORST
-        cdef float best_prior = WORST
-        cdef float exploration = self.tuning.exploration
-        cdef float prior_visits = self.tuning.prior_visits
-        if prior_visits > 0:
-            while edge < end:
-                if marks[edge.move] == stamp and edge.prior > best_prior:
-                    best_prior = edge.prior
-                edge += 1
-            edge = first
-        while edge < end:
-            if marks[edge.move] == stamp:
-                score = (
-                    <float>edge.total * edge.inverse_root * edge.inverse_root
-                    + exploration * root_log(edge.availability) * edge.inverse_root
-                )
-                if prior_visits > 0:
-                    score += (
-                        prior_visits / (prior_visits + edge.visits) * (edge.prior - best_prior)
-                    )
-                if score > best_score:
-                    best_score = score
-                    best = edge
-            edge += 1
-        return best
-
-    cdef MixedEdge* match_regret(self, Step* step, int tried) noexcept nogil:
-        """Draw an edge in proportion to regret, among those that `mark_tried` marked."""
-        cdef uint32_t visits = node_at(&self.arena, step.node).visits
-        cdef MixedEdge* first = (
-            <MixedEdge*>self.arena.cells + node_at(&self.arena, step.node).edges
-        )
-        cdef MixedEdge* end = first + node_at(&self.arena, step.node).count
-        cdef MixedEdge* edge = first
-        cdef MixedEdge* drawn = NULL
-        cdef float total = 0
-        cdef float share, left
-        cdef float uniform = (<float>1.0) / tried
-        cdef float curiosity = max(CURIOSITY, 1 / sqrtf(<float>visits))
-        while edge < end:
-            if edge.stamp == step.stamp:
-                total += edge.regret
-            edge += 1
-        left = <float>((next64(&self.random) >> 40) * (1.0 / (1 << 24)))
-        edge = first
-        while edge < end:
-            if edge.stamp == step.stamp:
-                share = edge.regret / total if total > 0 else uniform
-                edge.strategy += <double>visits * share
-                if left >= 0:  # else drawn before
-                    drawn = edge
-                    step.strategy = share
-                    step.chance = (1 - curiosity) * share + curiosity * uniform
-                    left -= step.chance
-            edge += 1
-        return drawn
-
-    cdef Edge* try_move(
-        self,
-        uint32_t node,
-        const void* state,
-        int seat,
-        const uint32_t* moves,
-        int count,
-        int untried,
-        bint mixed,
-    ) noexcept nogil:
-        """Add an edge for the untried legal move that looks best.
-
-        One at random if the game has no opinion. NULL if the arena is full.
-        """
-        cdef float[MAX_MOVES] values
-        cdef float* priors = values
-        cdef bint known = False
-        cdef uint32_t stamp = self.stamp
-        cdef int best = -1
-        cdef int i, rank
-        cdef Edge* edge
-        if node == ROOT:
-            priors = self.root_priors
-            known = self.root_has_priors
-        elif self.knowledge:
-            known = self.game.priors(state, seat, moves, count, priors)
-        rank = 0 if known else below(&self.random, untried)
-        for i in range(count):
-            if self.marks[moves[i]] == stamp:
-                if known:
-                    if best < 0 or priors[i] > priors[best]:
-                        best = i
-                elif rank == 0:
-                    best = i
-                    break
-                else:
-                    rank -= 1
-        edge = new_edge(&self.arena, node, moves[best])
-        if edge != NULL and mixed:
-            (<MixedEdge*>edge).stamp = stamp
-        elif edge != NULL:
-            edge.availability = 1
-            edge.prior = priors[best] if known else 0
-        return edge
-
-    cdef void back_up(self, int depth, const float* shares, const float* scores) noexcept nogil:
-        cdef Edge* edge
-        cdef MixedEdge* mixed
-        cdef Step* step
-        cdef float share
-        cdef int i
-        for i in range(depth):
-            step = &self.path[i]
-            share = shares[step.seat]
-            if step.mixed:
-                if step.chance > 0:
-                    self.regret(step, share)
-                mixed = <MixedEdge*>(self.arena.cells + step.edge)
-                mixed.visits += 1
-                mixed.mean += (share - mixed.mean) / mixed.visits
-            else:
-                edge = self.arena.cells + step.edge
-                edge.visits += 1
-                edge.total += share
-                edge.inverse_root = 1 / sqrtf(<float>edge.visits)
-        if depth:
-            self.credit_root(shares, scores)
-        self.depth = max(self.depth, depth)
-        self.simulations += 1
-
-    cdef void credit_root(self, const float* shares, const float* scores) noexcept nogil:
-        """Add to the sums of the root move that was followed."""
-        cdef RootSums* sums = self.sums + (self.path[0].edge - node_at(&self.arena, ROOT).edges)
-        cdef int seat
-        for seat in range(self.game.seats):
-            sums.shares[seat] += shares[seat]
-            sums.scores[seat] += scores[seat]
-        # Edges and mixed edges have their visits in the same place.
-        add_to_blocks(sums, (self.arena.cells + self.path[0].edge).visits, shares[self.seat])
-
-    cdef void regret(self, Step* step, float share) noexcept nogil:
-        """Add to each edge's regret what it would have brought beyond the strategy's value.
-
-        That is its mean, corrected for the drawn edge by what was seen now, so that the
-        expectation is that of the simulations while the variance is small.
-        """
-        cdef MixedEdge* first = (
-            <MixedEdge*>self.arena.cells + node_at(&self.arena, step.node).edges
-        )
-        cdef MixedEdge* end = first + node_at(&self.arena, step.node).count
-        cdef MixedEdge* drawn = <MixedEdge*>(self.arena.cells + step.edge)
-        cdef MixedEdge* edge = first
-        cdef float correction = (share - drawn.mean) / step.chance
-        cdef float value = 0
-        cdef float total = 0
-        cdef float means = 0
-        cdef int count = 0
-        while edge < end:
-            if edge.stamp == step.stamp:
-                total += edge.regret
-                value += edge.regret * edge.mean
-                means += edge.mean
-                count += 1
-            edge += 1
-        value = value / total if total > 0 else means / count
-        value += step.strategy * correction
-        edge = first
-        while edge < end:
-            if edge.stamp == step.stamp:
-                edge.regret = max(
-                    <float>0, edge.regret + edge.mean - value + (correction if edge == drawn else 0)
-                )
-            edge += 1
+        return NULL
 
     @property
     def nodes(self):
@@ -1154,7 +460,7 @@ def merge_roots(list searches not None):
     cdef Edge* edge
     cdef int seats = first.game.seats
     cdef int index, place, seat
-    cdef float best_prior = WORST
+    cdef float best_prior = -INFINITY
     cdef float prior_visits = first.tuning.prior_visits if first.root_has_priors else 0
     cdef uint32_t i
     try:

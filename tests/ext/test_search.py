@@ -5,7 +5,8 @@ import time
 
 import pytest
 
-from aleator.ext.core.search import Search, StopFlag
+from aleator.ext.core.search import StopFlag
+from aleator.ext.core.searches import new_search
 from aleator.ext.games.generator import Generator
 from aleator.ext.games.riviera import Riviera
 from aleator.ext.games.roygbiv import Roygbiv
@@ -28,7 +29,7 @@ def grown(
 ):
     (seat,) = game.seats_to_act(state)
     observation = game.observe_state(state, seat)
-    search = Search(
+    search = new_search(
         game,
         observation,
         seat,
@@ -204,7 +205,7 @@ def test_a_full_tree_is_pruned_and_grows_where_it_is_visited(game, knowledge, tu
         state = game.advance(state, 1)
     seat = game.seats_to_act(state)[0]
     observation = game.observe_state(state, seat)
-    search = Search(
+    search = new_search(
         game,
         observation,
         seat,

@@ -1,0 +1,3 @@
+from aleator.ext.core.search import Search
+
+class AveragedSearch(Search): ...

@@ -1,8 +1,8 @@
 """Measuring how strong the levels of a game are, by matches among them and reference players.
 
 Each level plays the next two, and each reference player of the game every other level, two seats
-with the game's default options; ratings come from all games together. A strength level is a number
-of simulations, so that nothing depends on how fast the machine is.
+with the options that the game is measured with; ratings come from all games together. A strength
+level is a number of simulations, so that nothing depends on how fast the machine is.
 """
 
 import random
@@ -14,6 +14,7 @@ import numpy as np
 
 from aleator.ext.core.search import StopFlag
 from aleator.search.errors import InvalidInput
+from aleator.search.games import codec_class
 from aleator.search.match import MatchResult, MatchStopped, Progress, play_match
 from aleator.search.players import players_of
 from aleator.search.position import Position, pick_seed
@@ -85,7 +86,7 @@ def calibrate(
     MatchStopped
         If it is stopped.
     """
-    options = Position.create(game, seed=0).options
+    options = Position.create(game, codec_class(game).measured_with, seed=0).options
     if folder is not None:
         if seed is None:
             raise InvalidInput.at("seed", "is missing; without it no match can go on")
@@ -100,6 +101,7 @@ def calibrate(
         result = play_match(
             game,
             *bots,
+            options=options,
             pairs=pairs,
             seed=random.Random(f"{seed}/{bots}").getrandbits(64),
             workers=workers,

@@ -21,6 +21,7 @@ from aleator.search.match import play_match
 from aleator.search.strength import ANCHOR_ELO, Calibration
 from aleator.search.strength import calibration as find_calibration
 from aleator.service.cli.plot import new_figure, save
+from tools.pages import heading
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "strength.md"
@@ -84,7 +85,7 @@ def measure(game: str, pairs: int, workers: int, folder: Path) -> None:
         result = play_match(
             game,
             *contest.bots,
-            options={"players": contest.players},
+            options={**codec_class(game).measured_with, "players": contest.players},
             pairs=max(2, pairs // SHORTER) if "1000ms" in contest.bots[0] else pairs,
             seed=SEED + number,
             workers=workers,
@@ -142,8 +143,9 @@ it and `aleator calibrate` play. Games are played in sets with the same dice and
 once in each seat; the 95% intervals are made from how the sets differ.
 
 **Elo** is on a scale of each game's own: its first reference player has {ANCHOR_ELO}, and 400
-points more mean ten times the odds to win, at two seats with the default options. Reference players
-are fixed ways to play, in [search/players](../search/players); `random` plays any legal move.
+points more mean ten times the odds to win, at two seats with the default options where no others
+are named. Reference players are fixed ways to play, in [search/players](../search/players);
+`random` plays any legal move.
 Levels limit the simulations, not the time, so a level is as strong on any machine; weak ones try
 more moves and choose among those that seem near-equal. Level 10 has no limit, and is listed with
 the simulations that it was measured with. Of a game whose levels are measured here, `Strength.elo`
@@ -159,7 +161,7 @@ No game has been measured yet.
 
 
 def _section(game: str) -> str:
-    parts = [f"\n## {codec_class(game).title}\n"]
+    parts = [heading(game)]
     if found := find_calibration(game):
         parts.append(_levels_table(game, found))
     rows = contest_results(game)

@@ -3,8 +3,8 @@
     python -m tools.trust measure GAME [--simulations 1000] [--games 100] [--repeats 12]
     python -m tools.trust write
 
-`measure` lets the engine play against itself, two seats and the game's default options, and keeps
-what it found in docs/trust/GAME.json:
+`measure` lets the engine play against itself, two seats and the options that the game is measured
+with, and keeps what it found in docs/trust/GAME.json:
 
 - **reliability**: what it thought its win share was before each move, against how the games ended,
   in tenths; intervals are made by drawing whole games again (bootstrap), as the moves of one game
@@ -26,6 +26,7 @@ import numpy as np
 from aleator.search import Engine, Limits, Position
 from aleator.search.games import codec_class, game_ids
 from aleator.service.cli.plot import new_figure, save
+from tools.pages import heading
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "trust.md"
@@ -45,7 +46,7 @@ def measure(game: str, simulations: int, games: int, repeats: int) -> dict[str, 
     told: list[np.ndarray] = []  # by game: (estimate, outcome) of each move
     again: list[tuple[Position, int]] = []
     for number in range(games):
-        position = Position.create(game, seed=luck.getrandbits(64))
+        position = Position.create(game, codec_class(game).measured_with, seed=luck.getrandbits(64))
         estimates: list[tuple[int, float]] = []
         line = []
         while not position.finished:
@@ -153,7 +154,7 @@ def page() -> str:
 INTRODUCTION = """# How far to trust an analysis
 
 This page is written by [tools/trust.py](../tools/trust.py), which lets the engine play against
-itself, two seats and the default options.
+itself, two seats and the default options where no others are named.
 
 **Win shares** are to come true: of all moves before which the engine thought that it wins 70%, it
 should win 70%. The tables and pictures compare what was thought before each move with how the games
@@ -169,7 +170,7 @@ estimates is compared with the standard errors, and *covered* is how often an es
 
 def _section(game: str, found: dict[str, Any]) -> str:
     lines = [
-        f"\n## {codec_class(game).title}\n",
+        heading(game),
         f"![Outcome by estimate](trust/{game}.svg)\n",
         "| estimate | came out | 95% | moves |",
         "|--:|--:|--:|--:|",

@@ -168,6 +168,9 @@ class Codec(ABC):
     move_kinds : frozenset of str
         The kinds of events that are moves, of a game that a seat can follow by its events; empty
         if events do not tell all that it sees.
+    measured_with : mapping
+        The options of games in which its play is measured, where those that begin with the defaults
+        would take too long.
     rules : Game
         The compiled rules.
     options : dict
@@ -183,6 +186,7 @@ class Codec(ABC):
     Options: ClassVar[type[StrictModel]]
     told_by_notation: ClassVar[frozenset[str]]
     move_kinds: ClassVar[frozenset[str]] = frozenset()
+    measured_with: ClassVar[Mapping[str, Any]] = {}
 
     rules: Game
 

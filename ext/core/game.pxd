@@ -25,6 +25,7 @@ cdef enum:
     MAX_SEATS = 6
     MAX_DEPTH = 256  # decisions the tree follows in one simulation
     MAX_MOVES = 512  # no state of any game has more legal moves for one seat
+    MAX_WORLDS = 1024  # ways to fill in an observation that are gone through one by one
     CHANCE = -1  # what `actors` says while a chance event is pending
     FINISHED = 0  # and when the game is over
 
@@ -88,6 +89,8 @@ cdef class Game:
     cdef bint full(self, const void* state) noexcept nogil
     cdef bint determined(self, const void* state, int seat) noexcept nogil
     cdef bint determinize(self, void* state, int seat, Random* random) noexcept nogil
+    cdef int worlds(self, const void* state, int seat) noexcept nogil
+    cdef double world(self, void* state, int seat, int number) noexcept nogil
     cdef uint64_t information_hash(self, const void* state, int seat) noexcept nogil
 
     # What a position is worth.

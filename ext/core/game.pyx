@@ -143,6 +143,21 @@ cdef class Game:
         """Draw in place what `seat` does not know; False if nothing agrees."""
         return True
 
+    cdef int worlds(self, const void* state, int seat) noexcept nogil:
+        """How many numbers, from 0, `world` takes for an observation; 0: too many, or not told.
+
+        At most MAX_WORLDS.
+        """
+        return self.full(state)
+
+    cdef double world(self, void* state, int seat, int number) noexcept nogil:
+        """Fill in, in place, what `seat` does not know, in one of all ways; how likely it is.
+
+        0 if the number stands for none, and the state is to be thrown away. Each way has one
+        number, and is as likely as `determinize` draws it.
+        """
+        return 1
+
     cdef uint64_t information_hash(self, const void* state, int seat) noexcept nogil:
         """A hash of what `seat` knows of a state or observation."""
         return 0
@@ -379,6 +394,26 @@ cdef class Game:
         if not self.determinize(copy.data, seat, &random):
             raise ValueError("no full state agrees with this observation")
         return copy
+
+    def enumerate_determinizations(self, State state not None, int seat):
+        """All full states that agree with what `seat` knows, and how likely each one is.
+
+        Returns
+        -------
+        list of (float, State), or None
+            None if they are too many, or the game does not tell.
+        """
+        cdef State observation = self.observe_state(state, seat)
+        cdef State copy
+        cdef int count = self.worlds(observation.data, seat)
+        cdef int number
+        found = []
+        for number in range(count):
+            copy = self.copy_state(observation)
+            probability = self.world(copy.data, seat, number)
+            if probability > 0:
+                found.append((probability, copy))
+        return found or None
 
     def win_shares(self, State state not None):
         """Each seat's share of the win, of a finished game.

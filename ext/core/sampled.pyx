@@ -1,6 +1,7 @@
 """Information-set Monte Carlo tree search: simulations of determinizations, which the tree follows.
 
-Every simulation draws a determinization of the seat's observation, walks the
+Every simulation draws a determinization of the seat's observation (where they are
+few, those of each root move go through all of them, see `worlds.pyx`), walks the
 tree along moves that are legal in it, adds one edge, evaluates the state
 behind it, and credits every edge passed with the win share of the seat that
 moved there. The tree is one over the information sets of the searching seat
@@ -44,6 +45,7 @@ from aleator.ext.core.game cimport CHANCE, FINISHED, MAX_DEPTH, MAX_MOVES, MAX_S
 from aleator.ext.core.random cimport below, next64, seed_random
 from aleator.ext.core.root_log cimport root_log
 from aleator.ext.core.search cimport ROOT, Search
+from aleator.ext.core.worlds cimport Worlds, free_worlds, list_worlds, world_at
 
 
 # Regret matching chooses uniformly with probability 1/sqrt(visits of the node), but at least:
@@ -67,12 +69,17 @@ cdef class SampledSearch(Search):
     """A tree that simulations of determinizations grow; parameters as of `Search`."""
 
     cdef State before  # a pending chance event
+    cdef Worlds worlds
     cdef Step[MAX_DEPTH] path
 
     def __cinit__(self, *_, **__):
         self.before = self.game.copy_state(self.root)
+        list_worlds(&self.worlds, self.game, self.root, self.seat, &self.random)
         # `rate_root_moves` left a determinization.
         self.mixed = self.mixes(self.work.data, self.seat, self.root_moves[0])
+
+    def __dealloc__(self):
+        free_worlds(&self.worlds)
 
     cdef void advance(self) noexcept nogil:
         cdef void* state = self.work.data
@@ -90,8 +97,7 @@ cdef class SampledSearch(Search):
         cdef Edge* edge = self.select(&self.path[0], ROOT, NULL, self.seat, &added)
         if self.tuning.paired and edge != NULL:
             seed_random(&self.random, self.seed ^ self.stream, ~<uint64_t>edge.visits)
-        memcpy(state, self.root.data, self.game.state_size)
-        self.game.determinize(state, self.seat, &self.random)
+        self.determinize(<uint32_t>self.simulations if edge == NULL else edge.visits)
         if foreseen:
             memset(luck, 0, sizeof(luck))
         while True:
@@ -144,6 +150,14 @@ cdef class SampledSearch(Search):
     cdef bint mixes(self, const void* state, int seat, uint32_t move) noexcept nogil:
         """Whether a seat that has this move chooses in secret and is to mix its moves."""
         return self.tuning.mixed and not self.game.visible(state, seat, move, seat)
+
+    cdef void determinize(self, uint32_t number) noexcept nogil:
+        """Fill in what the seat does not know, for the simulation of a root move of that number."""
+        if self.worlds.count:
+            memcpy(self.work.data, world_at(&self.worlds, number), self.game.state_size)
+        else:
+            memcpy(self.work.data, self.root.data, self.game.state_size)
+            self.game.determinize(self.work.data, self.seat, &self.random)
 
     cdef void evaluate(self, void* state, float* shares, float* scores) noexcept nogil:
         if self.knowledge:

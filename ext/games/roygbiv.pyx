@@ -18,6 +18,7 @@ from aleator.ext.core.game cimport (
     CHANCE,
     FINISHED,
     MAX_SEATS,
+    MAX_WORLDS,
     Game,
     State,
     hash_bytes,
@@ -33,6 +34,10 @@ from aleator.ext.games.roygbiv_evaluation cimport (
 )
 
 
+cdef enum:
+    MOST_MULTISETS = 84  # of three values of seven
+
+
 cdef inline uint8_t* list_dice(const uint8_t* counts, uint8_t* dice) noexcept nogil:
     """Write every die of `counts`; may write seven bytes beyond; returns the end."""
     cdef int value
@@ -40,6 +45,40 @@ cdef inline uint8_t* list_dice(const uint8_t* counts, uint8_t* dice) noexcept no
         memset(dice, value, 8)
         dice += counts[value]
     return dice
+
+
+# The multisets of so many dice, as numbers of values from 0, those without high ones first; and
+# how many there are of the first so many values.
+cdef uint8_t[HAND + 1][MOST_MULTISETS][HAND] MULTISETS
+cdef int[HAND + 1][VALUES + 1] MULTISET_COUNTS
+
+cdef void fill_multisets() noexcept:
+    cdef int size, kinds, count, high, i, number
+    for kinds in range(VALUES + 1):
+        MULTISET_COUNTS[0][kinds] = 1
+    for size in range(1, HAND + 1):
+        count = 0
+        for high in range(VALUES):
+            MULTISET_COUNTS[size][high] = count
+            for number in range(MULTISET_COUNTS[size - 1][high + 1]):
+                for i in range(size - 1):
+                    MULTISETS[size][count][i] = MULTISETS[size - 1][number][i]
+                MULTISETS[size][count][size - 1] = high
+                count += 1
+        MULTISET_COUNTS[size][VALUES] = count
+
+fill_multisets()
+
+
+cdef inline int list_values(const uint8_t* counts, uint8_t* values) noexcept nogil:
+    """Write the values of which there are dice; returns how many."""
+    cdef int value
+    cdef int count = 0
+    for value in range(1, VALUES + 1):
+        if counts[value]:
+            values[count] = value
+            count += 1
+    return count
 
 
 cdef class Roygbiv(Game):
@@ -197,7 +236,18 @@ cdef class Roygbiv(Game):
 
     cdef bint determinize(self, void* state, int seat, Random* random) noexcept nogil:
         cdef Board* board = <Board*>state
-        cdef int other, value, _
+        cdef int other, _
+        self.gather(board)
+        for other in range(self.seats):
+            if not board.known >> other & 1:
+                for _ in range(board.hands[other][0]):
+                    board.hands[other][pick(board.bag, random)] += 1
+        board.known = (1 << self.seats) - 1
+        return True
+
+    cdef void gather(self, Board* board) noexcept nogil:
+        """Put all dice that are not seen into the bag."""
+        cdef int other, value
         for value in range(1, VALUES + 1):
             board.bag[value] = COPIES - board.played[value]
             for other in range(self.seats):
@@ -205,12 +255,52 @@ cdef class Roygbiv(Game):
         for other in range(self.seats):
             if not board.known >> other & 1:
                 board.bag[0] += board.hands[other][0]
+
+    # Hidden hands are numbered by the digits of a number, one for each hand: which of the
+    # multisets of the values that are unseen it is. With dice of too few copies there are
+    # some too many, which no deal can bring.
+
+    cdef int worlds(self, const void* state, int seat) noexcept nogil:
+        cdef Board board = (<const Board*>state)[0]
+        cdef uint8_t[VALUES] values
+        cdef int other, kinds
+        cdef int count = 1
+        self.gather(&board)
+        kinds = list_values(board.bag, values)
         for other in range(self.seats):
             if not board.known >> other & 1:
-                for _ in range(board.hands[other][0]):
-                    board.hands[other][pick(board.bag, random)] += 1
+                count *= MULTISET_COUNTS[board.hands[other][0]][kinds]
+                if count > MAX_WORLDS:
+                    return 0
+        return count
+
+    cdef double world(self, void* state, int seat, int number) noexcept nogil:
+        cdef Board* board = <Board*>state
+        cdef uint8_t[VALUES] values
+        cdef uint8_t* hand
+        cdef double probability = 1
+        cdef int other, kinds, size, value, i, ways
+        self.gather(board)
+        kinds = list_values(board.bag, values)
+        for other in range(self.seats):
+            if board.known >> other & 1:
+                continue
+            hand = board.hands[other]
+            size = hand[0]
+            ways = MULTISET_COUNTS[size][kinds]
+            for i in range(size):
+                value = values[MULTISETS[size][number % ways][i]]
+                hand[value] += 1
+                # In the end binomial(dice of the value, those in the hand), for each value, over
+                # binomial(all dice, size of the hand).
+                probability *= <double>board.bag[value] * (i + 1) / (hand[value] * board.bag[0])
+                if probability == 0:
+                    return 0
+                board.bag[value] -= 1
+                board.bag[0] -= 1
+            number //= ways
         board.known = (1 << self.seats) - 1
-        return True
+        return probability
 
     cdef uint64_t information_hash(self, const void* state, int seat) noexcept nogil:
         cdef Board copy

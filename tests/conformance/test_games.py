@@ -422,6 +422,32 @@ def test_determinizations_have_exact_frequencies(case):
     assert compared or not hides
 
 
+def test_listed_determinizations_are_all_there_are(case):
+    """Where a game lists them, with their probabilities, against enumeration by the reference."""
+    for seed in SEEDS:
+        for position, moves in random_game(case, seed)[0][-12:]:
+            for seat in moves:
+                observation = position.observe(seat)
+                rules = observation.codec.rules
+                listed = rules.enumerate_determinizations(position.state, seat)
+                if listed is None:
+                    continue
+                assert listed == rules.enumerate_determinizations(observation.state, seat)
+                assert len({world for _, world in listed}) == len(listed)
+                assert sum(probability for probability, _ in listed) == pytest.approx(1)
+                for _, world in listed:
+                    assert rules.is_full(world)
+                    assert rules.observe_state(world, seat) == observation.state
+                exact = case.reference.determinizations(observation.record, observation.options)
+                if exact is not None:
+                    assert {
+                        frozen(observation.codec.write_state(world)): probability
+                        for probability, world in listed
+                    } == pytest.approx(
+                        {frozen(record): float(probability) for probability, record in exact}
+                    )
+
+
 def successors(case, position, moves):
     """What the reference says that can follow: pairs of probability and record, or None."""
     records = {seat: move.record for seat, move in moves.items()}

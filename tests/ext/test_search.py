@@ -125,6 +125,24 @@ def test_the_tree_goes_no_deeper_than_it_is_tuned_to():
             grown(state.game, state, 1, tuning={"depth": depth})
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_goes_evenly_through_determinizations_that_are_few(seed):
+    """The last draw: what a deal of the unseen dice is worth has no luck left in it."""
+    game = Roygbiv()
+    state = played_down(game, seed, 7)
+    (seat,) = game.seats_to_act(state)
+    worlds = game.enumerate_determinizations(state, seat)
+    assert len(worlds) > 1
+    move = game.legal_moves(state, seat)[0]
+    expected = sum(
+        probability * game.evaluate_state(game.apply_move(world, seat, move), 1)[0][seat]
+        for probability, world in worlds
+    )
+    search = grown(game, state, 2_000, moves=[move], seed=seed, tuning={"depth": 1})
+    [(_, visits, shares, *_)] = search.root_statistics()
+    assert shares[seat] / visits == pytest.approx(expected, abs=4 / visits)
+
+
 def test_does_not_see_what_the_seat_cannot_know():
     game = Roygbiv()
     state = played_down(game, 9, 20)

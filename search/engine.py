@@ -154,16 +154,9 @@ class Engine:
             For a bad seat or seed, an Elo out of the game's range, and if `allowed` and
             `avoided` leave no move.
         """
-        task = self._prepare(
-            position,
-            seat,
-            limits,
-            seed=seed,
-            strength=strength,
-            allowed=allowed,
-            avoided=avoided,
-            candidates=candidates,
-            stop=stop,
+        task = _Task(
+            self,
+            _Wish(position, seat, limits, seed, strength, allowed, avoided, candidates, stop),
         )
         with self._registered(task):
             solution = task.solve()
@@ -196,18 +189,8 @@ class Engine:
         move : Move
             A legal move of a seat that is to act.
         """
-        task = self._prepare(
-            position,
-            move.seat,
-            limits,
-            seed=seed,
-            strength=None,
-            allowed=[move],
-            avoided=None,
-            candidates=None,
-            stop=stop,
-            even_one=True,
-        )
+        wish = _Wish(position, move.seat, limits, seed, allowed=[move], stop=stop, even_one=True)
+        task = _Task(self, wish)
         with self._registered(task):
             analysis = task.solve()
             if analysis is None:
@@ -246,16 +229,9 @@ class Engine:
         """
         if not interval > 0:
             raise InvalidInput.at("interval", f"must be positive, not {interval}")
-        task = self._prepare(
-            position,
-            seat,
-            limits,
-            seed=seed,
-            strength=strength,
-            allowed=allowed,
-            avoided=avoided,
-            candidates=candidates,
-            stop=stop,
+        task = _Task(
+            self,
+            _Wish(position, seat, limits, seed, strength, allowed, avoided, candidates, stop),
         )
         return self._reports(task, interval)
 
@@ -289,50 +265,6 @@ class Engine:
         finally:
             with self._lock:
                 self._running.discard(task.stop)
-
-    def _prepare(
-        self,
-        position: Position,
-        seat: int | None,
-        limits: Limits | None,
-        *,
-        seed: int | None,
-        strength: Strength | None,
-        allowed: Sequence[Move] | None,
-        avoided: Sequence[Move] | None,
-        candidates: int | None,
-        stop: StopFlag | None,
-        even_one: bool = False,
-    ) -> "_Task":
-        start = time.monotonic_ns()
-        seat = position.acting_seat(seat)
-        observation = position.observe(seat)
-        codes = codes_to_choose(observation, seat, allowed, avoided)
-        if candidates is not None and candidates < 1:
-            raise InvalidInput.at("candidates", f"must be at least 1, not {candidates}")
-        if limits is None:
-            limits = Limits()
-        seconds = limits.time
-        if seconds is None and limits.simulations is None:
-            seconds = DEFAULT_TIME
-        settings = (strength or Strength()).settings(position.game)
-        caps = [limits.simulations, settings.simulations]
-        return _Task(
-            position=observation,
-            seat=seat,
-            codes=codes,
-            seed=pick_seed(seed),
-            start=start,
-            deadline=UNLIMITED if seconds is None else start + round(seconds * 1e9),
-            simulations=min((cap for cap in caps if cap is not None), default=UNLIMITED),
-            threads=limits.threads,
-            engine=self,
-            margin=settings.margin,
-            tuning=self.tuning | settings.tuning,
-            candidates=candidates,
-            stop=StopFlag() if stop is None else stop,
-            searched=even_one or len(codes) > 1,
-        )
 
 
 def codes_to_choose(
@@ -375,62 +307,70 @@ class _Merged:
     doubt: float  # what the look at the move, before all search, still takes off its win share
 
 
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """What is wanted of a search, as `Engine.suggest` describes it."""
+
+    position: Position
+    seat: int | None
+    limits: Limits | None
+    seed: int | None = None
+    strength: Strength | None = None
+    allowed: Sequence[Move] | None = None
+    avoided: Sequence[Move] | None = None
+    candidates: int | None = None
+    stop: StopFlag | None = None
+    even_one: bool = False  # whether to search where there is only one move
+
+
 class _Task:
     """One search: its trees, what is left to do, and how to report on them."""
 
-    def __init__(
-        self,
-        *,
-        position: Position,
-        seat: int,
-        codes: list[int],
-        seed: int,
-        start: int,
-        deadline: int,
-        simulations: int,
-        threads: int,
-        engine: Engine,
-        margin: float,
-        tuning: Mapping[str, float],
-        candidates: int | None,
-        stop: StopFlag,
-        searched: bool,
-    ) -> None:
-        self.position = position
-        self.seat = seat
-        self.codes = codes
-        self.seed = seed
-        self.start = start
-        self.deadline = deadline
-        self.simulations = simulations
-        self.threads = threads
-        self.margin = margin
-        self.candidates = candidates
-        self.stop = stop
-        self.searched = searched
+    def __init__(self, engine: Engine, wish: _Wish) -> None:
+        self.start = time.monotonic_ns()
+        self.seat = wish.position.acting_seat(wish.seat)
+        self.position = wish.position.observe(self.seat)
+        self.codes = codes_to_choose(self.position, self.seat, wish.allowed, wish.avoided)
+        self.candidates = wish.candidates
+        if self.candidates is not None and self.candidates < 1:
+            raise InvalidInput.at("candidates", f"must be at least 1, not {self.candidates}")
+        limits = wish.limits or Limits()
+        seconds = limits.time
+        if seconds is None and limits.simulations is None:
+            seconds = DEFAULT_TIME
+        self.deadline = UNLIMITED if seconds is None else self.start + round(seconds * 1e9)
+        settings = (wish.strength or Strength()).settings(self.position.game)
+        self.margin = settings.margin
+        caps = [limits.simulations, settings.simulations]
+        self.simulations = min((cap for cap in caps if cap is not None), default=UNLIMITED)
+        self.seed = pick_seed(wish.seed)
+        self.stop = wish.stop or StopFlag()
+        self.searched = wish.even_one or len(self.codes) > 1
         self.decided = False
-        self.searches: list[Search] = []
-        self.targets: list[int] = []
-        if searched:
-            self.targets = [
-                simulations // threads + (index < simulations % threads) for index in range(threads)
-            ]
-            self.searches = [
-                new_search(
-                    position.codec.rules,
-                    position.state,
-                    seat,
-                    codes,
-                    seed=seed,
-                    stream=index,
-                    knowledge=engine.knowledge,
-                    tuning=tuning,
-                    memory=min(
-                        engine.memory // threads, BYTES_A_SIMULATION * (target + len(codes))
-                    ),
-                )
-                for index, target in enumerate(self.targets)
-            ]
+        self.merged: dict[int, _Merged] | None = None  # none since the trees grew
+        self.targets = self._split(limits.threads) if self.searched else []
+        self.searches: list[Search] = [
+            new_search(
+                self.position.codec.rules,
+                self.position.state,
+                self.seat,
+                self.codes,
+                seed=self.seed,
+                stream=index,
+                knowledge=engine.knowledge,
+                tuning=engine.tuning | settings.tuning,
+                memory=min(
+                    engine.memory // limits.threads,
+                    BYTES_A_SIMULATION * (target + len(self.codes)),
+                ),
+            )
+            for index, target in enumerate(self.targets)
+        ]
+
+    def _split(self, threads: int) -> list[int]:
+        """How many simulations each thread is to make."""
+        each, rest = divmod(self.simulations, threads)
+        return [each + (index < rest) for index in range(threads)]
 
     def solve(self) -> Analysis | None:
         """The exact answer, if the rest of the game is small enough to try it all.
@@ -491,6 +431,7 @@ class _Task:
     def grow(self, until: int) -> None:
         """Let every tree grow to its target, the time given, or a stop."""
         deadline = min(until, self.deadline)
+        self.merged = None
 
         def run(index: int) -> None:
             search = self.searches[index]
@@ -584,8 +525,12 @@ class _Task:
         return Report(analysis=analysis, final=reason is not None)
 
     def _merge(self) -> dict[int, _Merged]:
-        if not self.searches:
-            return {}
+        """What the trees say together, by move; once for each growth."""
+        if self.merged is None:
+            self.merged = self._add_up() if self.searches else {}
+        return self.merged
+
+    def _add_up(self) -> dict[int, _Merged]:
         rows = merge_roots(self.searches)
         if not rows:
             return {}

@@ -3,7 +3,9 @@
 A fixed number of threads search. A search that cannot start at once waits in a short queue; one
 that would start too late for its deadline, or finds the queue full, is refused on arrival, since a
 client told at once can go elsewhere. To tell, the starts of the waiting searches are predicted from
-the ends of the running ones.
+the ends of the running ones. With each arrival and each end they are predicted again: one that had
+a place and cannot start in time any more, as others went before it or searches took longer than was
+thought, is refused then, and not when its time has run out.
 
 A search whose time comes from its deadline shares that time with those that wait: with w waiting
 for n threads it gets 1/(1 + w/n) of it. So when many ask at the same time all are answered, with
@@ -22,8 +24,8 @@ Predictions hold as long as searches end in time, which those bounded by time do
 by simulations alone the end is guessed from the speed seen lately.
 
 A search known to end sooner than it could be handed to a thread and back runs on the event loop.
-How long such short searches take is learned by kind, as simulations of one game can take a hundred
-times as long as those of another.
+How long such short searches take is learned by kind, as is the speed of others: simulations of one
+game can take a hundred times as long as those of another.
 
 Everything here but the searches themselves, with the clocks around short ones, runs on the event
 loop, so nothing needs a lock.
@@ -63,6 +65,8 @@ SHORT_TIME = 0.0005
 """Seconds that a short search takes at most: so long it may hold up the event loop."""
 SHORT_SAMPLES = 8
 """Searches of a kind whose times are kept. One in so many may be longer, be it by a hiccup."""
+SPARE = 0.05
+"""Part of the time that a search will wait that it must be able to wait longer."""
 MEMORY = 0.9
 """How much of what was seen so far is kept when something new is seen."""
 NICENESS = 10
@@ -84,6 +88,7 @@ class _Search:
     until: float  # when it must have ended
     result: asyncio.Future[Analysis]
     rank: tuple[int, int]
+    kind: Kind
     stop: StopFlag = field(default_factory=StopFlag)
     timer: asyncio.TimerHandle | None = None  # gives up waiting; later, cuts the search short
     client: "Client[_Search]" = field(init=False)
@@ -115,7 +120,8 @@ class Admission:
         self._running: set[_Search] = set()
         self._waiting: FairQueue[_Search] = FairQueue()
         self._count = 0  # of the searches so far
-        self._speed = FIRST_SPEED
+        self._speed = FIRST_SPEED  # of all kinds
+        self._speeds: dict[Kind, float] = {}
         self._overhead = FIRST_OVERHEAD
         self._short_times: defaultdict[tuple[Kind, int], deque[float]] = defaultdict(
             partial(deque, maxlen=SHORT_SAMPLES)
@@ -156,18 +162,14 @@ class Admission:
                 return self._run_here(job, limits, until)
         loop = asyncio.get_running_loop()
         self._count += 1
-        search = _Search(job, limits, until, loop.create_future(), (-priority, self._count))
+        search = _Search(job, limits, until, loop.create_future(), (-priority, self._count), kind)
         now = monotonic()
         _check_time_left(until - now)
         search.client = self._waiting.add(caller(), search)
-        try:
-            self._check_start(search, now)
-        except Refusal:
-            self._waiting.remove(search.client, search)
-            raise
+        self._find_place(search, now)
         self._start_waiting()
-        if search.start == inf and until < inf:
-            search.timer = loop.call_later(until - now, self._refuse, search)
+        if search.start == inf and until < inf and not search.result.done():
+            search.timer = loop.call_later(until - now, self._give_up, search)
         try:
             return await search.result
         except asyncio.CancelledError:
@@ -193,21 +195,43 @@ class Admission:
         assert limits.time is not None
         return job(replace(limits, time=min(limits.time, left)), StopFlag())
 
-    def _check_start(self, search: _Search, now: float) -> None:
-        """Refuse a search that cannot start in time, or has no place to wait.
+    def _find_place(self, new: _Search, now: float) -> None:
+        """Refuse what waits in vain, or has no place, now that a search has come.
 
-        It is in the queue already, and may take the place of another there.
+        That is in the queue already. It may be refused, or take the place of another there.
         """
-        if search in self._startable(now):
+        if new in self._startable(now):
             return
-        last = self._last_place(search) if len(self._waiting) > self._queue else None
-        if last is search:
-            raise _busy(self._next_end(now) - now)
-        late = self._predict_start(search, now) - (search.until - LEAST_TIME - self._overhead)
-        if late > 0:
-            raise _busy(late)
-        if last is not None:
-            self._refuse(last)
+        last = self._last_place(new) if len(self._waiting) > self._queue else None
+        if last is new:
+            self._refuse(new, self._next_end(now) - now)
+            return
+        refused = self._refuse_late(now, new)
+        if last is not None and not refused:
+            self._refuse(last, self._next_end(now) - now)
+
+    def _refuse_late(self, now: float, new: _Search | None = None) -> bool:
+        """Refuse what waits and cannot start in time; tell whether there was any."""
+        late = [
+            (search, start - self._latest_start(search))
+            for search, start in self._predict_starts(now, new)
+            if self._is_late(search, start, now, new)
+        ]
+        for search, seconds in late:
+            self._refuse(search, seconds)
+        return bool(late)
+
+    def _is_late(self, search: _Search, start: float, now: float, new: _Search | None) -> bool:
+        """Tell whether a search that is predicted to start at a time waits in vain.
+
+        Predictions go up and down by a little: what is new must have some time to spare, the more
+        the longer it waits, and what waits already may be a little late.
+        """
+        spare = SPARE * (start - now) if search is new else -MOST_OVERHEAD
+        return start + spare > self._latest_start(search)
+
+    def _latest_start(self, search: _Search) -> float:
+        return search.until - LEAST_TIME - self._overhead
 
     def _last_place(self, search: _Search) -> _Search:
         """Tell which search has to leave a full queue for another, perhaps that one itself."""
@@ -222,6 +246,15 @@ class Admission:
 
     def _predict_start(self, search: _Search, now: float) -> float:
         """Tell when a search that waits will start, if none comes that goes before it."""
+        return next(start for other, start in self._predict_starts(now) if other is search)
+
+    def _predict_starts(
+        self, now: float, new: _Search | None = None
+    ) -> Iterator[tuple[_Search, float]]:
+        """Tell when the searches that wait will start, if none comes that goes before them.
+
+        Those that are late leave their threads to the next.
+        """
         ends = self._latest_ends(now)
         free = [now] * self._free
         for running in self._running:
@@ -233,14 +266,15 @@ class Admission:
         behind = {client: len(client.waiting) for client in clients}
         for other in self._waiting.order(partial(self._cost, now)):
             threads = other.limits.threads
-            start = [heapq.heappop(free) for _ in range(threads)][-1]
-            if other is search:
-                return start
+            begins = [heapq.heappop(free) for _ in range(threads)]
+            start = begins[-1]
+            yield other, start
             behind[other.client] -= 1
-            pressure = behind[other.client] * len(clients)
-            for _ in range(threads):
-                heapq.heappush(free, self._predict_end(other, start, pressure))
-        raise AssertionError("the search does not wait")
+            if not self._is_late(other, start, now, new):
+                pressure = behind[other.client] * len(clients)
+                begins = [self._predict_end(other, start, pressure)] * threads
+            for begin in begins:
+                heapq.heappush(free, begin)
 
     def _cost(self, now: float, search: _Search) -> float:
         """Tell how many thread-seconds a search will take that starts now."""
@@ -263,7 +297,8 @@ class Admission:
         end = self._shared_end(search, start, waiting)
         if search.limits.simulations is None:
             return end
-        seconds = search.limits.simulations / (self._speed * search.limits.threads)
+        speed = self._speeds.get(search.kind, self._speed)
+        seconds = search.limits.simulations / (speed * search.limits.threads)
         return min(end, start + seconds + self._overhead)
 
     def _shared_end(self, search: _Search, start: float, waiting: int) -> float:
@@ -357,6 +392,9 @@ class Admission:
         cost = (monotonic() - search.start) * threads
         self._waiting.end(search.client, threads, cost - search.cost)
         self._start_waiting()
+        if self._waiting:
+            self._refuse_late(monotonic())
+            self._start_waiting()
         error = done.exception()
         if error is not None:
             if not search.result.done():
@@ -373,6 +411,8 @@ class Admission:
         self._overhead = MEMORY * self._overhead + (1 - MEMORY) * min(took, MOST_OVERHEAD)
         if statistics.elapsed > LEAST_TIME:
             speed = statistics.simulations / (statistics.elapsed * statistics.threads)
+            known = self._speeds.get(search.kind, speed)
+            self._speeds[search.kind] = MEMORY * known + (1 - MEMORY) * speed
             self._speed = MEMORY * self._speed + (1 - MEMORY) * speed
 
     def _cut_running(self, now: float) -> None:
@@ -386,14 +426,19 @@ class Admission:
                 loop = search.result.get_loop()
                 search.timer = loop.call_later(end - self._overhead - now, search.stop.set)
 
-    def _refuse(self, search: _Search) -> None:
-        """Refuse a search that waits: its time ran out, or its place is another client's."""
+    def _give_up(self, search: _Search) -> None:
+        """Refuse a search whose time ran out while it waited."""
+        now = monotonic()
+        self._refuse(search, self._next_end(now) - now)
+        self._start_waiting()
+
+    def _refuse(self, search: _Search, retry_after: float) -> None:
+        """Refuse a search that waits; others may be able to start then."""
         if search.timer is not None:
             search.timer.cancel()
-        self._leave_queue(search)
+        self._waiting.remove(search.client, search)
         if not search.result.done():
-            now = monotonic()
-            search.result.set_exception(_busy(self._next_end(now) - now))
+            search.result.set_exception(_busy(retry_after))
 
     def _leave_queue(self, search: _Search) -> None:
         if self._waiting.remove(search.client, search):

@@ -37,6 +37,8 @@ from aleator.v1 import (
 
 FAIR = {"OK", "CANCELLED", "RESOURCE_EXHAUSTED"}
 """What a call may end with while the server runs; UNAVAILABLE too once it stops."""
+BROKEN_WRITE = "Internal error from Core"
+"""What grpc.aio says, as INTERNAL, where a stream that is written to has ended."""
 HUNG = 5.0
 """Seconds after its deadline when a call that has not ended counts as hung."""
 DRAIN = 15.0
@@ -96,6 +98,8 @@ class Soak:
             code = "OK"
         except grpc.aio.AioRpcError as error:
             code = error.code().name
+            if error.details() == BROKEN_WRITE:
+                code = "UNAVAILABLE"
             if code == "RESOURCE_EXHAUSTED":
                 self.waits["refusal"].append(monotonic() - begin)
             self.judge(name, code, error.details())
@@ -286,8 +290,11 @@ def main(
         command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as server:
         assert server.stdout is not None
-        address = server.stdout.readline().split()[-1]
-        found = asyncio.run(run(server, address, 60 * minutes, clients, seed))
+        try:
+            address = server.stdout.readline().split()[-1]
+            found = asyncio.run(run(server, address, 60 * minutes, clients, seed))
+        finally:
+            server.kill()
     typer.echo(json.dumps(found, indent=1))
     raise typer.Exit(bool(found["faults"]))
 

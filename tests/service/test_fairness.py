@@ -87,6 +87,56 @@ async def test_higher_priorities_of_a_client_come_first() -> None:
     assert searches.started == ["a first", "a 7", "a 2", "a 0", "a 0", "a -3"]
 
 
+async def test_who_was_passed_and_cannot_start_in_time_is_told_so_then() -> None:
+    searches = Searches(Admission(1, 64))
+    running = searches.begin("a running", 0.5)
+    await searches.all_started(1)
+    waiting = searches.begin("a waits", 0.05, within=1.5)
+    served = searches.begin("a passes", 0.1, priority=1)
+    await asyncio.sleep(0)
+    late = searches.begin("a is late", 0.05, within=1.5)
+    await asyncio.sleep(0)
+    passes = searches.begin("a passes for long", 1.0, priority=1)
+    with pytest.raises(Refusal) as refused:
+        await late
+    assert searches.started == ["a running"]
+    assert refused.value.reason == BUSY
+    assert refused.value.retry_after is not None
+    assert 0.05 < refused.value.retry_after < 0.5
+    # The one before it would start after 1.6 seconds, too.
+    with pytest.raises(Refusal):
+        await waiting
+    await asyncio.gather(running, served, passes)
+    again = searches.begin("a again", 0.5)
+    await searches.all_started(4)
+    in_time = searches.begin("a waits again", 0.05, within=2.0)
+    await asyncio.gather(searches.begin("a passes again", 0.1, priority=1), in_time, again)
+    assert searches.started[-2:] == ["a passes again", "a waits again"]
+
+
+async def test_hardly_a_refusal_comes_when_the_time_is_over() -> None:
+    searches = Searches(Admission(1, 64))
+    within = 0.6
+    served, waits = 0, []
+
+    async def ask_again_and_again(client: str, end: float) -> None:
+        nonlocal served
+        pauses = random.Random(client)
+        while (begin := monotonic()) < end:
+            try:
+                await searches.begin(client, 5.0, within=within)
+                served += 1
+            except Refusal:
+                waits.append(monotonic() - begin)
+                await asyncio.sleep(0.05 * pauses.random())
+
+    end = monotonic() + 5
+    await asyncio.gather(*(ask_again_and_again(chr(97 + n), end) for n in range(20)))
+    assert served > 4
+    assert len(waits) > 200
+    assert sum(wait > 0.9 * within for wait in waits) < 0.02 * len(waits)
+
+
 async def test_one_client_cannot_fill_the_queue() -> None:
     searches = Searches(Admission(1, 4))
     mine = [searches.begin("a running", 0.2)]

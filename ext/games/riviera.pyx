@@ -23,7 +23,8 @@ is made complete, with the cards that moved, and refused if a seat would have he
 card at its Last Chance. After `HISTORIES` of them the last one is taken as it is; that is
 next to never needed.
 
-Determinizations deal the unknown cards uniformly among the ways that respect
+Where one hand is all that is hidden, and every exchange was seen, the ways to fill it are listed.
+Otherwise determinizations deal the unknown cards uniformly among the ways that respect
 those limits, for each course. They are exact while one hand is limited; where several
 are, an exact rejection sampler is tried a bounded number of times, and what it could
 not settle is drawn by a Markov chain (steps to proposals by their weight, for the course,
@@ -49,6 +50,7 @@ from aleator.ext.core.game cimport (
     FINISHED,
     MAX_MOVES,
     MAX_SEATS,
+    MAX_WORLDS,
     Game,
     State,
     hash_bytes,
@@ -1163,6 +1165,72 @@ cdef class Riviera(Game):
             memcpy(table, &observed, sizeof(Table))
         self.draw_choices(table, random)
         return True
+
+    cdef int worlds(self, const void* state, int seat) noexcept nogil:
+        cdef Inquiry inquiry
+        cdef uint64_t cards
+        cdef int slots
+        cdef double ways
+        if self.full(state):
+            return 1
+        if not self.find_hidden_hand(<const Table*>state, seat, &inquiry, &cards, &slots):
+            return 0
+        ways = BINOMIALS[popcount(cards)][slots]
+        return <int>ways if ways <= MAX_WORLDS else 0
+
+    cdef double world(self, void* state, int seat, int number) noexcept nogil:
+        cdef Table* table = <Table*>state
+        cdef Inquiry inquiry
+        cdef uint64_t cards
+        cdef uint64_t hand = 0
+        cdef int slots, rank, left
+        cdef double probability
+        if self.full(state):
+            return 1
+        self.find_hidden_hand(table, seat, &inquiry, &cards, &slots)
+        probability = 1 / BINOMIALS[popcount(cards)][slots]
+        # The combinatorial number system: the highest card first.
+        for left in range(slots, 0, -1):
+            rank = left - 1
+            while BINOMIALS[rank + 1][left] <= number:
+                rank += 1
+            number -= <int>BINOMIALS[rank][left]
+            hand |= bit(nth_card(cards, rank))
+        self.give(table, inquiry.deal.holders[0].index, hand)
+        for rank in range(HOLDERS):
+            self.give(table, rank, inquiry.course.places[rank])
+        table.pile = inquiry.deal.unknown & ~hand
+        return probability
+
+    cdef bint find_hidden_hand(
+        self, const Table* table, int viewer, Inquiry* inquiry, uint64_t* cards, int* slots
+    ) noexcept nogil:
+        """Whether one hand is all that is hidden, and so the pile, and every exchange was seen.
+
+        If so, that hand becomes the first holder of the deal; also tells how many cards of it are
+        not known, and of which cards each choice of so many is as likely.
+        """
+        cdef Deal* deal = &inquiry.deal
+        cdef int seat, step
+        cdef int hidden = 0
+        for step in range(table.exchanges):
+            if not table.given[step]:
+                return False
+        for seat in range(self.seats):
+            if table.choices[seat] == HIDDEN:
+                return False
+        self.begin_inquiry(table, viewer, inquiry)
+        if not self.draw_course(table, inquiry):
+            return False
+        cards[0] = deal.holders[0].allowed
+        slots[0] = deal.holders[0].slots
+        for seat in range(self.seats):
+            if deal.free_slots[seat]:
+                hidden += 1
+                deal.holders[0].index = seat
+                cards[0] = deal.unknown
+                slots[0] = deal.free_slots[seat]
+        return hidden + deal.count == 1 and not deal.free_slots[HEAP] and not deal.holders[0].limits
 
     cdef bint swapped_after_chance(self, const Table* table) noexcept nogil:
         """Whether cards moved unseen after a Last Chance."""

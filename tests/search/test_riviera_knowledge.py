@@ -249,6 +249,43 @@ def test_determinizations_follow_what_is_known_through_swaps(seed):
     assert_agree(sampled_hands(position, SAMPLES), exact_hands(record, game.options))
 
 
+def late_positions(games):
+    """What seats of two know in games of the rule-based player, where it can be listed."""
+    for seed in range(games):
+        position = Position.create("riviera", {"players": 2, "hand_size": 4}, seed)
+        luck = random.Random(seed)
+        while not position.finished:
+            rules = position.codec.rules
+            for seat in position.seats_to_act:
+                listed = rules.enumerate_determinizations(position.state, seat)
+                if listed is not None and len(listed) > 1:
+                    yield position.observe(seat), listed
+            moves = {
+                seat: position.find_move(
+                    position.codec.write_move(rules.choose_by_rules(position.state, seat)), seat
+                )
+                for seat in position.seats_to_act
+            }
+            position, _ = position.apply(moves, seed=luck.getrandbits(64))
+
+
+def test_few_determinizations_are_listed():
+    """One hand of a few cards is hidden, after swaps and Last Chances too: as enumerated."""
+    told = set()
+    for position, listed in late_positions(games=60):
+        seats = position.record["seats"]
+        kind = bool(position.record.get("exchanges")), any("last_chance" in seat for seat in seats)
+        if kind in told:
+            continue
+        told.add(kind)
+        exact = reference.determinizations(position.record, position.options)
+        write = position.codec.write_state
+        assert {frozen(write(world)): probability for probability, world in listed} == (
+            pytest.approx({frozen(record): float(probability) for probability, record in exact})
+        )
+    assert len(told) == 4
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_determinizations_with_all_that_can_be_told(seed):
     """Known cards, Last Chances and crashes, before and after swaps among four seats."""

@@ -88,6 +88,9 @@ class Statistics:
     exact : bool
         Whether the rest of the game was solved: then the estimates are exact, with a standard
         error of 0, and the moves were not simulated.
+    continued : int
+        Simulations of earlier searches behind the trees that this one went on from; the seed alone
+        does not give the same answer then.
     """
 
     simulations: int
@@ -100,6 +103,7 @@ class Statistics:
     seed: int
     stop_reason: StopReason | None
     exact: bool
+    continued: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Players for matches: random, the reference players of a game, and the engine.
 
 A bot is handed what its seat knows and a seed, and answers with a move; the same observation and
-seed bring the same move, save for an engine that is limited by time.
+seed bring the same move, save for an engine that is limited by time or goes on from its last
+search.
 
 A short text names a bot: ``random``, ``engine``, or the name of one of the game's reference players
 in `aleator.search.players`, such as ``greedy``. Settings of the engine follow a colon, joined by
@@ -11,6 +12,7 @@ commas: ``engine:sims=1000``, ``engine:time=50ms,threads=2``, ``engine:level=3``
 
 import random
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -24,6 +26,7 @@ from aleator.search.limits import Limits, parse_duration
 from aleator.search.players import Player, players_of
 from aleator.search.position import Move, Position
 from aleator.search.strength import Strength
+from aleator.search.trees import Trees
 
 
 class Bot(ABC):
@@ -77,8 +80,9 @@ class PlayerBot(Bot):
 class EngineSettings(BaseModel):
     """What may stand after ``engine:``; left out means no limit, one thread, full strength.
 
-    From `knowledge` on they are for measuring what the parts of the search are worth, and left out
-    mean what suits the game.
+    With `reuse` the search for a move goes on from the seat's last one. The settings from
+    `knowledge` on are for measuring what the parts of the search are worth, and left out mean what
+    suits the game.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -88,6 +92,7 @@ class EngineSettings(BaseModel):
     threads: int = 1
     level: int | None = None
     elo: float | None = None
+    reuse: bool = False
     knowledge: bool = True
     exploration: float | None = None
     widening_base: float | None = None
@@ -135,11 +140,18 @@ class EngineBot(Bot):
         self._strength = Strength(settings.level, settings.elo)
         self._strength.settings(game)  # complains if the game has no such Elo
         self._engine = Engine(knowledge=settings.knowledge, tuning=settings.tuning)
+        self._trees: defaultdict[int, Trees] | None = defaultdict(Trees) if settings.reuse else None
 
     def choose(self, position: Position, seat: int, seed: int) -> Move:
         """Choose a move."""
         analysis = self._engine.suggest(
-            position, seat, self._limits, seed=seed, strength=self._strength, stop=self._stop
+            position,
+            seat,
+            self._limits,
+            seed=seed,
+            strength=self._strength,
+            stop=self._stop,
+            trees=None if self._trees is None else self._trees[seat],
         )
         return analysis.best_move
 

@@ -43,6 +43,7 @@ from aleator.search.errors import InvalidInput
 from aleator.search.limits import Limits
 from aleator.search.position import Move, Position, pick_seed
 from aleator.search.strength import Strength
+from aleator.search.trees import Trees
 
 DEFAULT_TIME = 1.0  # seconds, of a search without limits
 DEFAULT_MEMORY = 256 * 2**20
@@ -119,6 +120,7 @@ class Engine:
         candidates: int | None = None,
         stop: StopFlag | None = None,
         until_decided: bool = False,
+        trees: Trees | None = None,
     ) -> Analysis:
         """Search until a limit is reached and say what to play.
 
@@ -145,6 +147,10 @@ class Engine:
         until_decided : bool
             Whether to end it, too, when the time that is left cannot change the best move,
             at the pace so far.
+        trees : Trees, optional
+            What the seat's last search in this game left, if that was answered with the move that
+            was played. This one goes on from what fits, and leaves its own trees there. Levels
+            below the strongest do not: their strength is that of searches from scratch.
 
         Raises
         ------
@@ -157,6 +163,7 @@ class Engine:
         task = _Task(
             self,
             _Wish(position, seat, limits, seed, strength, allowed, avoided, candidates, stop),
+            trees,
         )
         with self._registered(task):
             solution = task.solve()
@@ -166,7 +173,9 @@ class Engine:
                 task.grow_until_decided()
             else:
                 task.grow(UNLIMITED)
-        return task.report().analysis
+        analysis = task.report().analysis
+        task.leave_trees(analysis.best_move)
+        return analysis
 
     def evaluate(
         self,
@@ -326,7 +335,7 @@ class _Wish:
 class _Task:
     """One search: its trees, what is left to do, and how to report on them."""
 
-    def __init__(self, engine: Engine, wish: _Wish) -> None:
+    def __init__(self, engine: Engine, wish: _Wish, trees: Trees | None = None) -> None:
         self.start = time.monotonic_ns()
         self.seat = wish.position.acting_seat(wish.seat)
         self.position = wish.position.observe(self.seat)
@@ -349,6 +358,9 @@ class _Task:
         self.decided = False
         self.merged: dict[int, _Merged] | None = None  # none since the trees grew
         self.targets = self._split(limits.threads) if self.searched else []
+        weak = settings.margin > 0 or bool(settings.tuning)
+        self.trees = trees if self.searched and not weak else None
+        earlier = Trees() if self.trees is None else self.trees.take()
         self.searches: list[Search] = [
             new_search(
                 self.position.codec.rules,
@@ -361,16 +373,22 @@ class _Task:
                 tuning=engine.tuning | settings.tuning,
                 memory=min(
                     engine.memory // limits.threads,
-                    BYTES_A_SIMULATION * (target + len(self.codes)),
+                    BYTES_A_SIMULATION * (target + len(self.codes)) + earlier.footprint_of(index),
                 ),
             )
             for index, target in enumerate(self.targets)
         ]
+        self.continued = earlier.continue_in(self.searches)
 
     def _split(self, threads: int) -> list[int]:
         """How many simulations each thread is to make."""
         each, rest = divmod(self.simulations, threads)
         return [each + (index < rest) for index in range(threads)]
+
+    def leave_trees(self, answer: Move) -> None:
+        """Leave the trees for the seat's next search, if that may go on from them."""
+        if self.trees is not None:
+            self.trees.keep(self.searches, answer.code)
 
     def solve(self) -> Analysis | None:
         """The exact answer, if the rest of the game is small enough to try it all.
@@ -519,6 +537,7 @@ class _Task:
                 seed=self.seed,
                 stop_reason=reason,
                 exact=False,
+                continued=self.continued,
             ),
             warnings=tuple(warnings),
         )

@@ -9,7 +9,7 @@ a cap and not a cost.
 Limits: indices have 32 bits, so a tree has at most 2^32 cells (128 GiB).
 """
 
-from libc.stdint cimport uint32_t
+from libc.stdint cimport uint32_t, uint64_t
 
 
 cdef enum:
@@ -72,6 +72,8 @@ cdef void close_arena(Arena* arena) noexcept nogil
 cdef uint32_t new_node(Arena* arena) noexcept nogil
 cdef Edge* new_edge(Arena* arena, uint32_t node, uint32_t move) noexcept nogil
 cdef void drop_tree(Arena* arena, uint32_t node) noexcept nogil
+cdef uint64_t cells_of_tree(Arena* arena, uint32_t node) noexcept nogil
+cdef void copy_tree(Arena* source, uint32_t node, Arena* target, uint32_t place) noexcept nogil
 
 
 cdef inline Node* node_at(Arena* arena, uint32_t index) noexcept nogil:

@@ -1,6 +1,6 @@
 """Giving out the cells of a search tree; `arena.pxd` describes the layout."""
 
-from libc.stdint cimport uint32_t
+from libc.stdint cimport uint32_t, uint64_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy, memset
 
@@ -94,3 +94,51 @@ cdef void drop_tree(Arena* arena, uint32_t node) noexcept nogil:
         free_block(arena, dropped.edges, dropped.size)
     free_block(arena, node, 0)
     arena.nodes -= 1
+
+
+cdef uint64_t cells_of_tree(Arena* arena, uint32_t node) noexcept nogil:
+    """How many cells a node takes with all that is behind it."""
+    cdef Node* owner = node_at(arena, node)
+    cdef uint64_t cells = 1 + (<uint64_t>1 << owner.size if owner.edges else 0)
+    cdef uint32_t i
+    for i in range(owner.count):
+        if arena.cells[owner.edges + i].child:
+            cells += cells_of_tree(arena, arena.cells[owner.edges + i].child)
+    if owner.unseen:
+        cells += cells_of_tree(arena, owner.unseen)
+    return cells
+
+
+cdef void copy_tree(Arena* source, uint32_t node, Arena* target, uint32_t place) noexcept nogil:
+    """Make a node of one arena, with all that is behind it, a node of another that has room for it.
+
+    Parameters
+    ----------
+    place : uint32_t
+        The node there, which has no edges so far.
+    """
+    cdef Node* original = node_at(source, node)
+    cdef Node* copy = node_at(target, place)
+    cdef uint32_t i, child
+    copy[0] = original[0]
+    if original.edges:
+        copy.edges = new_block(target, original.size)
+        check(copy.edges != 0)
+        memcpy(
+            target.cells + copy.edges,
+            source.cells + original.edges,
+            original.count * sizeof(Edge),
+        )
+    for i in range(original.count):
+        child = source.cells[original.edges + i].child
+        if child:
+            target.cells[copy.edges + i].child = copy_behind(source, child, target)
+    if original.unseen:
+        copy.unseen = copy_behind(source, original.unseen, target)
+
+
+cdef uint32_t copy_behind(Arena* source, uint32_t node, Arena* target) noexcept nogil:
+    cdef uint32_t place = new_node(target)
+    check(place != 0)
+    copy_tree(source, node, target, place)
+    return place

@@ -30,11 +30,15 @@ cdef struct RootSums:
     double[MAX_SEATS] shares
     double[MAX_SEATS] scores
     Blocks[BLOCK_SIZES] blocks  # by k
+    uint32_t count  # of the simulations
 
 
-cdef inline void add_to_blocks(RootSums* sums, uint32_t number, float share) noexcept nogil:
-    """Add the share of the `number`th simulation, from 1, to the blocks that it completes."""
+cdef inline void add_to_blocks(RootSums* sums, float share) noexcept nogil:
+    """Count a simulation, and add its share to the blocks that it completes."""
     cdef Blocks* blocks = sums.blocks
+    cdef uint32_t number
+    sums.count += 1
+    number = sums.count
     while True:
         blocks.total += share
         blocks.squares += <double>share * share
@@ -46,8 +50,9 @@ cdef inline void add_to_blocks(RootSums* sums, uint32_t number, float share) noe
         blocks += 1
 
 
-cdef inline double squared_error(const RootSums* sums, uint32_t visits) noexcept nogil:
-    """The squared standard error of the mean of so many simulations, by the worst block size."""
+cdef inline double squared_error(const RootSums* sums) noexcept nogil:
+    """The squared standard error of the mean of the shares, by the worst block size."""
+    cdef uint32_t visits = sums.count
     cdef double worst = 0
     cdef double error
     cdef double count

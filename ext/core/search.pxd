@@ -45,6 +45,7 @@ cdef class Search:
     cdef int list_root_moves(self, moves) except -1
     cdef int set_tuning(self, tuning) except -1
     cdef void rate_root_moves(self) noexcept nogil
+    cdef void take_over_root(self, uint32_t stamp) noexcept nogil
     cdef void loop(self, uint64_t simulations, int64_t deadline, flag_t* stop) noexcept nogil
     cdef void advance(self) noexcept nogil
     cdef void credit_root(

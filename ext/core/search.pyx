@@ -181,6 +181,23 @@ cdef class Search:
                 self.work.data, self.seat, self.root_moves, self.root_count, self.root_priors
             )
 
+    cdef void take_over_root(self, uint32_t stamp) noexcept nogil:
+        """Make a root of a node of another search that had come to a stamp.
+
+        Stamps in the tree must not come again. In a sampled tree, edges of the root have the looks
+        of `root_priors`.
+        """
+        cdef Node* root = node_at(&self.arena, ROOT)
+        cdef uint32_t i
+        cdef int place
+        self.stamp = max(self.stamp, stamp)
+        if self.alternating or not self.root_has_priors:
+            return
+        for i in range(root.count):
+            for place in range(self.root_count):
+                if self.root_moves[place] == self.arena.cells[root.edges + i].move:
+                    self.arena.cells[root.edges + i].prior = self.root_priors[place]
+
     def __dealloc__(self):
         close_arena(&self.arena)
         free(self.marks)
@@ -253,8 +270,7 @@ cdef class Search:
         for seat in range(self.game.seats):
             sums.shares[seat] += shares[seat]
             sums.scores[seat] += scores[seat]
-        # Edges and mixed edges have their visits in the same place.
-        add_to_blocks(sums, (self.arena.cells + cell).visits, shares[self.seat])
+        add_to_blocks(sums, shares[self.seat])
 
     cdef void prune(self, int64_t deadline, flag_t* stop) noexcept nogil:
         """Drop the least visited parts of the tree, until enough is free or time is up."""
@@ -334,6 +350,15 @@ cdef class Search:
     def memory(self):
         """Bytes of the tree in use."""
         return <size_t>(self.arena.used - self.arena.freed) * sizeof(Edge)
+
+    @property
+    def footprint(self):
+        """Bytes that the search takes as long as it exists, about."""
+        return (
+            self.arena.used * sizeof(Edge)
+            + self.root_count * sizeof(RootSums)
+            + self.game.move_space * sizeof(uint32_t)
+        )
 
     def root_statistics(self):
         """What the simulations say of each root move tried so far; see `merge_roots`."""
@@ -428,8 +453,9 @@ cdef struct MergedRow:
     double squares
     double spread
     uint64_t visits
+    uint64_t looked_at  # with the visits that came with trees that were continued
     double strategy
-    uint32_t most  # visits in one of the searches
+    uint32_t most  # of these in one of the searches
     int search  # which one that is
 
 
@@ -474,7 +500,8 @@ def merge_roots(list searches not None):
             for i in range(node_at(&search.arena, ROOT).count):
                 edge = search.arena.cells + node_at(&search.arena, ROOT).edges + i
                 row = rows + places[edge.move]
-                row.visits += edge.visits
+                row.visits += search.sums[i].count
+                row.looked_at += edge.visits
                 if search.mixed:
                     row.strategy += (<MixedEdge*>edge).strategy
                 if edge.visits > row.most:
@@ -485,7 +512,9 @@ def merge_roots(list searches not None):
                     row.scores[seat] += search.sums[i].scores[seat]
                 row.squares += search.sums[i].blocks[0].squares
                 row.spread += (
-                    <double>edge.visits * edge.visits * squared_error(search.sums + i, edge.visits)
+                    <double>search.sums[i].count
+                    * search.sums[i].count
+                    * squared_error(search.sums + i)
                 )
         return [
             (
@@ -498,7 +527,7 @@ def merge_roots(list searches not None):
                 rows[place].strategy,
                 rows[place].search,
                 prior_visits
-                / (prior_visits + rows[place].visits)
+                / (prior_visits + rows[place].looked_at)
                 * (best_prior - first.root_priors[place])
                 if prior_visits > 0
                 else 0.0,

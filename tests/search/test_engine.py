@@ -10,6 +10,7 @@ import pytest
 from aleator.search import Engine, Limits, Position, StopFlag, Strength
 from aleator.search.analysis import StopReason
 from aleator.search.errors import GameFinished, InvalidInput, SeatNotToAct
+from aleator.search.trees import Trees
 
 OPENING = "roygbiv ......./......./......./...4.../......./......./....... 0001000 135,??? 0,0 0"
 
@@ -40,6 +41,34 @@ def test_a_drawn_seed_is_told_and_gives_the_answer_again():
     first = Engine().suggest(position, limits=limits)
     again = Engine().suggest(position, limits=limits, seed=first.statistics.seed)
     assert unmeasured(first) == unmeasured(again)
+
+
+def test_a_seat_goes_on_from_its_last_search():
+    engine = Engine()
+    limits = Limits(simulations=1_000, threads=2)
+
+    def play(strength=None):
+        position = Position.create("my_shelfie", seed=3)
+        trees = [Trees() for _ in range(position.seats)]
+        answers = []
+        for seed in range(9):
+            (seat,) = position.seats_to_act
+            answer = engine.suggest(
+                position, limits=limits, seed=seed, trees=trees[seat], strength=strength
+            )
+            answers.append(answer)
+            position, _ = position.apply({seat: answer.best_move}, seed=seed)
+        return answers
+
+    first = play()
+    continued = [answer for answer in first if answer.statistics.continued]
+    assert continued
+    for answer in continued:
+        assert answer.statistics.simulations == 1_000
+        assert sum(candidate.visits for candidate in answer.candidates) == 1_000
+    assert [*map(unmeasured, first)] == [*map(unmeasured, play())]
+    # The levels below are as strong as was measured: without.
+    assert not any(answer.statistics.continued for answer in play(Strength(level=9)))
 
 
 def test_what_the_seat_cannot_know_changes_nothing():

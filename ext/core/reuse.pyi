@@ -1,0 +1,3 @@
+from aleator.ext.core.search import Search
+
+def continue_tree(search: Search, earlier: Search, move: int) -> int: ...

@@ -6,22 +6,34 @@ learns after each of them (`ext/games/generator_training.pyx`). A few moves are 
 than one way to play is seen, and a game ends in a draw after 400 rolls. The games are of two seats
 with the default options. The seed makes a run repeatable.
 
-What is learned values a win the less the later it comes. In the end one factor for all strengths is
-fitted to how games without random moves end: it makes the shares as sure as they should be.
+What is learned values a win the less the later it comes. In the end it is fitted to how games
+without random moves end, how sure the shares should be and how likely a draw is
+(`generator_draws`, which has the model): one factor for all strengths, and five numbers. Of a game
+that was won it is known how it would have ended with fewer rolls; it is told with some numbers of
+rolls left, all orders of magnitude alike.
+
+    python -m tools.fit_generator          # all
+    python -m tools.fit_generator --again  # only this, for the network as it is
 """
 
 import argparse
+import json
 import math
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
+from scipy.special import expit
 
+from aleator.ext.games import generator_draws
 from aleator.ext.games.generator import Generator
 from aleator.ext.games.generator_network import SHAPE, get_weights, set_weights
 from aleator.ext.games.generator_training import Trainer
 
-WEIGHTS = Path(__file__).parent.parent / "ext" / "games" / "generator.weights"
+GAMES = Path(__file__).parent.parent / "ext" / "games"
+WEIGHTS = GAMES / "generator.weights"
+DRAWS = GAMES / "generator_draws.json"
 FIRST_STACK = 47  # the rows before: the bias, and those of the numbers
 MAX_ROLLS = 400
 ROUND = 500  # games
@@ -31,8 +43,11 @@ LAST = 0.02  # of the rate
 KEPT = 0.8
 DISCOUNT = 0.998
 NOISE = 0.02
-JUDGED = 400  # games for the factor
-FACTORS = np.linspace(0.6, 2, 71)
+JUDGED = 3000  # games for the factor and the draws
+LEFT = 3000  # rolls left, at most, that their ends are told with
+LEFT_DRAWS = 4  # numbers of them a position
+START = (1.0, -8.0, 1.8, 0.5, math.log(15), 0.3)  # of the fit
+SUREST = 1e-6  # no share is told nearer to 0 or 1
 
 Array = NDArray[np.float32]
 
@@ -46,16 +61,41 @@ def initial(rng: np.random.Generator) -> Array:
     return weights
 
 
-def best_factor(shares: Array, ends: Array) -> float:
-    """What to multiply the strengths with for the least cross-entropy."""
-    strengths = np.log(np.maximum(shares, 1e-9))
+def told(terms: Array, logits: Array, rolls: Array, left: Array) -> Array:
+    """The share of one of two seats: the model of `generator_draws` after a factor."""
+    factor, late, later, sure, log_length, shorter = terms
+    logits = factor * logits
+    certainty = np.abs(logits)
+    locked = expit(late + later * np.log(rolls + 1) - sure * certainty)
+    used_up = np.exp(-left / np.exp(log_length - shorter * certainty))
+    draw = 1 - (1 - locked) * (1 - used_up)
+    return (1 - draw) * expit(logits) + draw / 2
 
-    def loss(factor: float) -> float:
-        scaled = factor * strengths
-        scaled -= np.log(np.exp(scaled).sum(1, keepdims=True))
-        return float(-(ends * scaled).sum(1).mean())
 
-    return float(min(FACTORS, key=loss))
+def fit_draws(games: int, seed: int) -> tuple[float, dict[str, float]]:
+    """Fit to how games of the network end; the factor, and what `generator_draws` needs."""
+    found = Trainer(Generator(max_rolls=MAX_ROLLS), seed).judge(games)
+    shares, ends, rolls, lengths = (
+        np.repeat(np.array(values), LEFT_DRAWS, axis=0) for values in found
+    )
+    rng = np.random.default_rng(seed)
+    left = np.exp(rng.uniform(0, math.log(LEFT), len(rolls)))
+    share = np.clip(shares[:, 0], SUREST, 1 - SUREST)
+    logits = np.log(share / (1 - share))
+    # Drawn games are locked: with more rolls they would have been drawn too.
+    end = np.where(lengths <= rolls + left, ends[:, 0], 0.5)
+
+    def loss(terms: Array) -> float:
+        guess = np.clip(told(terms, logits, rolls, left), SUREST, 1 - SUREST)
+        return float(-(end * np.log(guess) + (1 - end) * np.log(1 - guess)).mean())
+
+    best = minimize(
+        loss, START, method="Nelder-Mead", options={"maxiter": 4000, "xatol": 1e-3, "fatol": 1e-7}
+    )
+    factor, late, later, sure, log_length, shorter = map(float, best.x)
+    print(f"cross-entropy {loss(best.x):.4f}; factor {factor:.3f}")
+    values = (late, later, sure, math.exp(log_length), shorter)
+    return factor, dict(zip(generator_draws.NAMES, values, strict=True))
 
 
 def current() -> Array:
@@ -84,13 +124,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--games", type=int, default=60_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--again", action="store_true", help="fit only what is fitted in the end")
     settings = parser.parse_args()
-    weights = fit(settings.games, settings.seed)
-    shares, ends = Trainer(Generator(max_rolls=MAX_ROLLS), settings.seed + 1).judge(JUDGED)
-    factor = best_factor(np.array(shares), np.array(ends))
-    print(f"factor {factor:.2f}")
+    weights = current() if settings.again else fit(settings.games, settings.seed)
+    factor, draws = fit_draws(JUDGED, settings.seed + 1)
     weights[-1] *= factor
     weights.astype("<f2").tofile(WEIGHTS)
+    rounded = {name: float(f"{value:.4g}") for name, value in draws.items()}
+    DRAWS.write_text(json.dumps(rounded, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ from aleator.ext.games.generator_board cimport (
     step_end,
 )
 from aleator.ext.games.generator_evaluation cimport Terms, rate_moves, set_terms, standings
-from aleator.ext.games.generator_network cimport rate, win_chances
+from aleator.ext.games.generator_network cimport forecast, rate
 
 
 # Colours of the seats, by number of players less two.
@@ -208,7 +208,9 @@ cdef class Generator(Game):
         self.max_rolls = max_rolls
         self.move_space = NODES << ORIGIN_SHIFT
         self.state_size = sizeof(Board)
-        set_terms(&self.terms, self.colours, self.adjacent, sub_towers, enter_stacks)
+        set_terms(
+            &self.terms, self.colours, max_rolls, self.adjacent, sub_towers, enter_stacks
+        )
 
     cdef void start(self, void* state, int start_seat) noexcept nogil:
         cdef Board* board = <Board*>state
@@ -405,7 +407,7 @@ cdef class Generator(Game):
     ) noexcept nogil:
         # A die that has been rolled is not looked at: the estimate is the mean over all rolls,
         # and the search tells them apart where it looks on.
-        win_chances(&self.terms, <Board*>state, win_shares)
+        forecast(&self.terms, <Board*>state, win_shares)
         self.points(state, scores)
 
     cdef uint32_t observed(self, const void* state, uint64_t event, int viewer) noexcept nogil:

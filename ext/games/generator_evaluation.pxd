@@ -22,6 +22,7 @@ cdef struct Terms:
     const float* race  # expected rolls to couple, by set of closed nodes and triple
     uint8_t[PLAYERS] colour  # by seat
     int seats
+    int max_rolls
     bint adjacent
     bint sub_towers
     bint enter_stacks
@@ -47,7 +48,7 @@ cdef struct Standing:
 
 
 cdef int set_terms(
-    Terms* terms, colours, bint adjacent, bint sub_towers, bint enter_stacks
+    Terms* terms, colours, int max_rolls, bint adjacent, bint sub_towers, bint enter_stacks
 ) except -1
 cdef float race_of(
     const Terms* terms, const Stacks* stacks, int seat, int lost, int left_out

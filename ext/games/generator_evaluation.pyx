@@ -332,11 +332,12 @@ cdef const float* races(bint adjacent, bint enter_stacks) except NULL:
 
 
 cdef int set_terms(
-    Terms* terms, colours, bint adjacent, bint sub_towers, bint enter_stacks
+    Terms* terms, colours, int max_rolls, bint adjacent, bint sub_towers, bint enter_stacks
 ) except -1:
     """Fill in the terms for a game's options."""
     terms.race = races(adjacent, enter_stacks)
     terms.seats = len(colours)
+    terms.max_rolls = max_rolls
     for seat, colour in enumerate(colours):
         terms.colour[<int>seat] = colour
     terms.adjacent = adjacent

@@ -54,6 +54,7 @@ cdef void look(
     const Terms* terms, const Description* seen, bint mirrored, float[HIDDEN]* hidden, float* shares
 ) noexcept nogil
 cdef void win_chances(const Terms* terms, const Board* board, float* shares) noexcept nogil
+cdef void forecast(const Terms* terms, const Board* board, float* shares) noexcept nogil
 cdef void rate(
     Game game, const Terms* terms, const void* board, int seat, const uint32_t* moves, int count,
     float* values,

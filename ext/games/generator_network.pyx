@@ -8,8 +8,9 @@ the danger (`generator_evaluation`). It was fitted to games of two seats and ser
 
 The weights are those of `tools/fit_generator.py`.
 
-Limits: the number of rolls left is not seen. A level 4 node is known by its branch, its
-colour and its parent's only.
+It does not see the number of rolls; `generator_draws` tells what draws leave of its shares.
+
+Limits: a level 4 node is known by its branch, its colour and its parent's only.
 """
 
 from array import array
@@ -26,6 +27,7 @@ from aleator.ext.games.generator_board cimport (
     GOING_ON,
     LEAVES,
     NODES,
+    NOTHING,
     OWNER_SHIFT,
     PLAYERS,
     SIZES,
@@ -33,6 +35,7 @@ from aleator.ext.games.generator_board cimport (
     Board,
     parent,
 )
+from aleator.ext.games.generator_draws cimport allow_for_draws
 from aleator.ext.games.generator_evaluation cimport (
     BRANCH,
     HOPELESS,
@@ -237,11 +240,19 @@ cdef void look(
 
 
 cdef void win_chances(const Terms* terms, const Board* board, float* shares) noexcept nogil:
-    """The win share by seat that a position before a roll is worth."""
+    """The win share by seat that a position before a roll is worth, as the network has it."""
     cdef Description seen
     cdef float[PLAYERS][HIDDEN] hidden
     describe(terms, board, &seen)
     look(terms, &seen, False, hidden, shares)
+
+
+cdef void forecast(const Terms* terms, const Board* board, float* shares) noexcept nogil:
+    """The same with the draws that are likely after so many rolls, and with so few left."""
+    # The estimate is that before the roll, also where it was made.
+    cdef int rolls = board.rolls - (board.pending == NOTHING)
+    win_chances(terms, board, shares)
+    allow_for_draws(shares, terms.seats, rolls, terms.max_rolls - rolls)
 
 
 cdef void rate(
@@ -256,7 +267,7 @@ cdef void rate(
         memcpy(&after, board, sizeof(Board))
         game.apply(&after, seat, moves[i])
         if after.result == GOING_ON:
-            win_chances(terms, &after, shares)
+            forecast(terms, &after, shares)
         else:
             game.returns(&after, shares)
         values[i] = shares[seat]

@@ -85,7 +85,12 @@ cdef class Trainer:
             raise ValueError(f"max_rolls must be at most {MAX_ROLLS}")
         self.game = game
         set_terms(
-            &self.terms, game.colours, game.adjacent, game.sub_towers, game.enter_stacks
+            &self.terms,
+            game.colours,
+            game.max_rolls,
+            game.adjacent,
+            game.sub_towers,
+            game.enter_stacks,
         )
         seed_random(&self.random, seed, 0)
         self.gradient = <Network*>calloc(1, sizeof(Network))
@@ -160,6 +165,8 @@ cdef class Trainer:
         -------
         shares, ends : list of list of float
             By position and seat.
+        rolls, lengths : list of int
+            By position: the rolls made, and those of the whole game.
         """
         cdef float[PLAYERS][HIDDEN] hidden
         cdef float[PLAYERS] share
@@ -167,7 +174,7 @@ cdef class Trainer:
         cdef State state
         cdef int i, count, seat
         cdef int seats = self.terms.seats
-        cdef list shares = [], ends = []
+        cdef list shares = [], ends = [], rolls = [], lengths = []
         for _ in range(games):
             state = self.game.new_game(next64(&self.random) >> 1, None)
             count = self.play(<Board*>state.data, 0, False)
@@ -177,7 +184,9 @@ cdef class Trainer:
                 look(&self.terms, &self.moments[i].seen, False, hidden, share)
                 shares.append([share[seat] for seat in range(seats)])
                 ends.append([end[seat] for seat in range(seats)])
-        return shares, ends
+                rolls.append(i + 1)
+                lengths.append(count + 1)
+        return shares, ends, rolls, lengths
 
     cdef int play(self, Board* board, float noise, bint by_lead) noexcept nogil:
         """Play a game and note its positions before rolls; how many they are."""

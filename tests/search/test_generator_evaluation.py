@@ -1,13 +1,17 @@
 """What Generator's evaluation believes: the race against plain dynamic programming, and sense."""
 
 import itertools
+import json
+import math
 import random
+from importlib.resources import files
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from aleator.ext.games import generator_draws
 from aleator.ext.games.generator import Generator
 from aleator.ext.games.generator_network import SHAPE, get_weights, set_weights
 from aleator.ext.games.generator_training import Trainer
@@ -151,6 +155,43 @@ def test_two_seats_opposite_each_other_are_alike(seat):
     assert shares[0] == pytest.approx(shares[1][::-1], abs=1e-5)
 
 
+NO_DRAWS = {"late": -1e4, "later": 0, "sure": 0, "length": 1e-3, "shorter": 0}
+
+
+@pytest.mark.parametrize("colours", [2, 4])
+@pytest.mark.parametrize("rolls", [4, 40, 399])
+def test_draws_are_allowed_for(colours, rolls):
+    """What the text of the module says, written anew."""
+    others = "/-" * (colours - 1)
+    position = Position.parse(f"generator RG:L,YGG:M,G:S{others} 0 R {rolls} max_rolls=400")
+    evaluate = position.codec.rules.evaluate_state
+    weights = json.loads(files("aleator.ext.games").joinpath("generator_draws.json").read_text())
+    told = evaluate(position.state, 1)[0]
+    try:
+        generator_draws.set_weights(NO_DRAWS)
+        shares = evaluate(position.state, 1)[0]
+    finally:
+        generator_draws.set_weights(weights)
+    made = rolls - 1  # the estimate is that before the roll
+    logit = math.log(max(shares) / (1 - max(shares)))
+    locked = 1 / (
+        1
+        + math.exp(
+            weights["sure"] * logit - weights["late"] - weights["later"] * math.log(made + 1)
+        )
+    )
+    used_up = math.exp(-(400 - made) / (weights["length"] * math.exp(-weights["shorter"] * logit)))
+    draw = 1 - (1 - locked) * (1 - used_up)
+    assert told == pytest.approx(
+        [(1 - draw) * share + draw / colours for share in shares], abs=1e-5
+    )
+
+
+def test_draws_need_all_their_weights():
+    with pytest.raises(ValueError, match="late, later, sure, length, shorter"):
+        generator_draws.set_weights({"late": 1})
+
+
 def test_weights_fit_the_evaluation():
     with pytest.raises(ValueError, match="of shape"):
         set_weights(np.zeros((SHAPE[0] - 1, SHAPE[1]), np.float32))
@@ -165,7 +206,7 @@ def test_what_it_learns_is_nearer_to_how_games_end():
         set_weights(begin.astype(np.float32))
         trainer = Trainer(rules, 1)
         trainer.learn(200, 2e-3, 0.8, 0.998, 0.02, by_lead=True)
-        shares, ends = (np.array(values) for values in trainer.judge(20))
+        shares, ends, *_ = (np.array(values) for values in trainer.judge(20))
         assert ((shares - ends) ** 2).mean() < 0.9 * ((0.5 - ends) ** 2).mean()
     finally:
         set_weights(kept)

@@ -340,14 +340,17 @@ def _read_update(game: _Game, update: play_pb2.PlayUpdate) -> None:
         time_left = faults.read("update", _read_time, update, "time_left")
         if game.clock is None:
             faults.read("update.time_left", _refuse, "the bot was given no clock")
-    if not update.events:
+    position = None
+    if update.events:
+        if update.HasField("state"):
+            faults.read("update.events", _refuse, "the state tells all")
+        position = faults.read("update.events", _follow, game, update.events)
+    elif update.HasField("state"):
         position = faults.read("update.state", read_state, update.state)
         if position is not None:
             position = faults.read("update", _see, game, position, update.state)
     else:
-        if update.HasField("state"):
-            faults.read("update.events", _refuse, "the state tells all")
-        position = faults.read("update.events", _follow, game, update.events)
+        faults.read("update", _ask_for_news)
     faults.check()
     assert position is not None
     game.go_on(position)
@@ -366,6 +369,10 @@ def _follow(game: _Game, events: Sequence[state_pb2.GameEvent]) -> Position:
 
 def _refuse(why: str) -> None:
     raise InvalidInput.at("", f"must be left out: {why}")
+
+
+def _ask_for_news() -> None:
+    raise InvalidInput.at("", "tells nothing new: set `state`, or `events`")
 
 
 def _see(game: _Game, position: Position, state: state_pb2.GameState) -> Position:

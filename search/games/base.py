@@ -168,6 +168,9 @@ class Codec(ABC):
     move_kinds : frozenset of str
         The kinds of events that are moves, of a game that a seat can follow by its events; empty
         if events do not tell all that it sees.
+    chance_event : tuple of str
+        Of such a game, the kind of events that tell what chance brought, their field that does, and
+        the field of the outcome, or list of the outcome, that it makes.
     measured_with : mapping
         The options of games in which its play is measured, where those that begin with the defaults
         would take too long.
@@ -186,6 +189,7 @@ class Codec(ABC):
     Options: ClassVar[type[StrictModel]]
     told_by_notation: ClassVar[frozenset[str]]
     move_kinds: ClassVar[frozenset[str]] = frozenset()
+    chance_event: ClassVar[tuple[str, str, str]]
     measured_with: ClassVar[Mapping[str, Any]] = {}
 
     rules: Game

@@ -149,6 +149,7 @@ class GeneratorCodec(Codec):
     Options: ClassVar[type[StrictModel]] = GeneratorOptions
     told_by_notation: ClassVar[frozenset[str]] = frozenset({"players"})
     move_kinds: ClassVar[frozenset[str]] = frozenset({"passed", "entered", "moved"})
+    chance_event: ClassVar[tuple[str, str, str]] = ("rolled", "colour", "rolled")
     # Nearly all games that do not end in a draw have ended by then; in the others both seats block
     # each other's start and pass till the end.
     measured_with: ClassVar[Mapping[str, Any]] = {"max_rolls": 400}

@@ -136,6 +136,7 @@ class MyShelfieCodec(Codec):
     Options: ClassVar[type[StrictModel]] = MyShelfieOptions
     told_by_notation: ClassVar[frozenset[str]] = frozenset({"players"})
     move_kinds: ClassVar[frozenset[str]] = frozenset({"kept", "circled", "crossed"})
+    chance_event: ClassVar[tuple[str, str, str]] = ("rolled", "dice", "rolls")
 
     rules: MyShelfie
 

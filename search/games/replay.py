@@ -4,6 +4,7 @@ The events of each move begin with the move itself and tell what chance brought.
 made, chance comes out as told, and what the rules then tell must be what was told.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -66,21 +67,43 @@ def _after_move(
         raise IllegalMove([Violation(path, reason)], codec.format_move(code), mover)
     made = codec.rules.apply_move(full, mover, code)
     if codec.rules.chance_pending(made):
-        made = _after_chance(codec, made, outcome, start)
+        made = _after_chance(codec, made, outcome, events, start)
     wrong = list(_differences(codec, events, codec.events(full, [(mover, code)], made), start))
     if wrong:
         raise InvalidInput(wrong)
     return codec.rules.observe_state(made, seat)
 
 
-def _after_chance(codec: Codec, made: State, outcome: Record | None, start: int) -> State:
+def _after_chance(
+    codec: Codec, made: State, outcome: Record | None, events: Sequence[Record], start: int
+) -> State:
     """What chance made of a move; without an outcome anything, as the seat does not see it."""
     if outcome is None:
         return codec.rules.advance(made, 0)
     try:
         return codec.apply_outcome(made, outcome)
     except InvalidInput as error:
-        raise InvalidInput.at(f"[{start}]", f"is followed by what cannot be: {error}") from None
+        raise InvalidInput(
+            _in_events(codec, violation, events, start) for violation in error.violations
+        ) from None
+
+
+def _in_events(
+    codec: Codec, violation: Violation, events: Sequence[Record], start: int
+) -> Violation:
+    """What is wrong with an outcome, at the event that tells it."""
+    kind, field, name = codec.chance_event
+    match = re.fullmatch(rf"{name}(?:\[(\d+)\])?(.*)", violation.path)
+    assert match is not None, violation.path
+    number = int(match[1] or 0)
+    told = [index for index, event in enumerate(events) if kind in event]
+    if number >= len(told):
+        after = told[-1] + 1 if told else 1
+        return Violation(f"[{start + after}]", f"is missing: an event `{kind}`")
+    path = f"[{start + told[number]}].{codec.id}.{kind}.{field}"
+    if field not in events[told[number]][kind]:
+        return Violation(path, "is required")
+    return Violation(path + match[2], violation.message)
 
 
 def _differences(

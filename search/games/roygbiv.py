@@ -84,6 +84,7 @@ class RoygbivCodec(Codec):
     Options: ClassVar[type[StrictModel]] = RoygbivOptions
     told_by_notation: ClassVar[frozenset[str]] = frozenset({"players"})
     move_kinds: ClassVar[frozenset[str]] = frozenset({"played"})
+    chance_event: ClassVar[tuple[str, str, str]] = ("drew", "value", "drawn")
 
     rules: Roygbiv
 

@@ -168,6 +168,7 @@ def test_events_that_did_not_happen_are_named(server: ServerProcess) -> None:
                 ["update.events[0].roygbiv.played.row"],
             ),
             ([{"roygbiv": {"finished": {}}}], ["update.events[0]"]),
+            ([], ["update"]),
             (
                 [{"generator": {"passed": {}}}, {}],
                 ["update.events[0].generator", "update.events[1]"],
@@ -182,6 +183,11 @@ def test_events_that_did_not_happen_are_named(server: ServerProcess) -> None:
         assert client.ask("g", update={"events": told}).HasField("move")
         riviera = Position.create("riviera", seed=1)
         client.ask("r", start={"seat": 0} | seen(riviera, 0))
+        client.ask("own", start={"seat": seat} | seen(OPENING, seat))
+        for drew in ({"seat": seat}, {"seat": seat, "value": 9}):
+            given = [told[0], {"roygbiv": {"drew": drew}}]
+            fields = fields_of(client.ask("own", update={"events": given}))
+            assert fields == ["update.events[1].roygbiv.drew.value"]
         dealt = [{"riviera": {"dealt": {"round": 1}}}]
         assert fields_of(client.ask("r", update={"events": dealt})) == ["update.events"]
 
@@ -267,7 +273,7 @@ def test_faults_of_messages_are_named_and_end_nothing(server: ServerProcess) -> 
             found = details_of(client.ask("g", **action).error)
             assert (found["code"], found["ErrorInfo"].reason) == ("NOT_FOUND", "GAME_NOT_STARTED")
         assert client.ask("g", start=good).HasField("move")
-        assert fields_of(client.ask("g", update={})) == ["update.state"]
+        assert fields_of(client.ask("g", update={})) == ["update"]
         clock = {"time_left": {"seconds": 5}} | seen(OPENING, seat)
         assert fields_of(client.ask("g", update=clock)) == ["update.time_left"]
         hidden = {"state": write_state(OPENING.observe(1 - seat))}

@@ -6,8 +6,9 @@ there. Both are the less likely the surer the network is of a winner. So the pro
 
     1 - (1 - sigmoid(LATE + LATER ln(rolls) - SURE s)) (1 - exp(-left / (LENGTH exp(-SHORTER s))))
 
-where s is the logit of the greatest share, and a share x becomes (1 - draw) x + draw / seats. The order
-of a seat's moves stays as it is. The numbers are fitted to self-play by `tools/fit_generator.py`.
+where s is the logit of the greatest share, and a share x becomes (1 - draw) x + draw / seats. The
+order of a seat's moves stays as it is. The numbers are fitted to self-play by
+`tools/fit_generator.py`.
 
 Limits: fitted to games of two seats as well as the engine plays them. That both pass, and whether the
 position is locked, is not looked at: weaker players may play for long and still come to an end.
@@ -35,6 +36,7 @@ def set_weights(weights not None):
         raise ValueError(f"weights must be {', '.join(NAMES)}")
     for i in range(TERMS):
         WEIGHTS[i] = weights[NAMES[i]]
+
 
 set_weights(json.loads(files("aleator.ext.games").joinpath("generator_draws.json").read_text()))
 

@@ -1,8 +1,9 @@
 """How likely a game of Generator is to be drawn, and what that leaves of a win share.
 
-Two ways lead to a draw: seats that have shut each other in pass until the rolls are used up, which is
-the likelier the longer the game has lasted; and the rolls may be used up before somebody gets
-there. Both are the less likely the surer the network is of a winner. So the probability of a draw is
+Two ways lead to a draw: seats that have shut each other in pass until the rolls are used up, which
+is the likelier the longer the game has lasted; and the rolls may be used up before somebody gets
+there. Both are the less likely the surer the network is of a winner. So the probability of a draw
+is
 
     1 - (1 - sigmoid(LATE + LATER ln(rolls) - SURE s)) (1 - exp(-left / (LENGTH exp(-SHORTER s))))
 
@@ -10,8 +11,8 @@ where s is the logit of the greatest share, and a share x becomes (1 - draw) x +
 order of a seat's moves stays as it is. The numbers are fitted to self-play by
 `tools/fit_generator.py`.
 
-Limits: fitted to games of two seats as well as the engine plays them. That both pass, and whether the
-position is locked, is not looked at: weaker players may play for long and still come to an end.
+Limits: fitted to games of two seats as well as the engine plays them. That both pass, and whether
+the position is locked, is not looked at: weaker players may play for long and still come to an end.
 """
 
 import json

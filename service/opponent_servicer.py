@@ -20,6 +20,7 @@ from aleator.service.exchange import Exchange
 from aleator.service.play import Play
 from aleator.service.question import Question, read_question
 from aleator.service.settings import Settings
+from aleator.service.shelf import Shelf
 from aleator.service.telemetry.calls import note_game, note_search
 from aleator.service.telemetry.searches import SearchWatch
 from aleator.v1 import opponent_service_pb2, opponent_service_pb2_grpc, play_pb2
@@ -58,6 +59,7 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
         self._admission = admission
         self._searches = searches
         self._settings = settings
+        self._shelf = Shelf(settings.kept_memory)
         self._exchanges: set[Exchange[Any, Any]] = set()
 
     async def SuggestMove(
@@ -144,10 +146,12 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
         async def search(question: Question, until: float, *, quick: bool = False) -> Analysis:
             if quick:
                 limits = replace(question.limits, simulations=1, threads=1)
-                return question.answer(self._engine, limits, StopFlag())
+                # On the event loop: too hurried to copy trees.
+                return replace(question, trees=None).answer(self._engine, limits, StopFlag())
             return await self._search(partial(question.answer, self._engine), question, until)
 
-        play = Play(search, self._settings, _latest_end(context.time_remaining()))
+        until = _latest_end(context.time_remaining())
+        play = Play(search, self._settings, until, self._shelf)
         async with aclosing(self._answer(play, requests)) as answers:
             async for answer in answers:
                 yield answer

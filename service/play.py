@@ -18,6 +18,7 @@ import grpc
 from aleator.search import Analysis, Position
 from aleator.search.clock import Clock
 from aleator.search.errors import HandHidden, InvalidInput
+from aleator.search.trees import Trees
 from aleator.service.convert import (
     locate,
     read_duration,
@@ -30,6 +31,7 @@ from aleator.service.errors import Faults, Refusal
 from aleator.service.exchange import Exchange, check_name, error_status, name_to_tell
 from aleator.service.question import Effort, Question, make_question, read_effort
 from aleator.service.settings import Settings
+from aleator.service.shelf import Shelf
 from aleator.v1 import play_pb2, state_pb2
 
 GAMES_LIMIT = 1000
@@ -66,6 +68,7 @@ class _Game:
     effort: Effort
     clock: Clock | None
     seed: int | None
+    trees: Trees | None  # of its last search; none where its seed is to tell all its moves
     answer: Analysis | None = None  # for this position, or another of the same decision
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # keeps the messages in order
     tasks: set[asyncio.Task[None]] = field(default_factory=set)  # that answer them
@@ -96,6 +99,7 @@ class _Game:
             settings,
             seed=self._seed(),
             until_decided=time is not None,
+            trees=self.trees,
         )
 
     def _seed(self) -> int | None:
@@ -117,10 +121,13 @@ class Play(Exchange[play_pb2.PlayRequest, play_pb2.PlayResponse]):
     settings : Settings
     until : float
         When searches must have ended for their answers to arrive in time.
+    shelf : Shelf
+        For the trees of the bots between their moves.
     """
 
-    def __init__(self, search: Search, settings: Settings, until: float) -> None:
+    def __init__(self, search: Search, settings: Settings, until: float, shelf: Shelf) -> None:
         super().__init__()
+        self._shelf = shelf
         self._search = search
         self._settings = settings
         self._until = until
@@ -174,7 +181,8 @@ class Play(Exchange[play_pb2.PlayRequest, play_pb2.PlayResponse]):
         assert effort is not None
         assert seen is not None
         seed = start.seed if start.HasField("seed") else None
-        return _Game(seen, start.seat, effort, clock, seed)
+        trees = Trees() if seed is None else None
+        return _Game(seen, start.seat, effort, clock, seed, trees)
 
     def _check_new(self, name: str) -> None:
         check_name(name)
@@ -260,6 +268,8 @@ class Play(Exchange[play_pb2.PlayRequest, play_pb2.PlayResponse]):
             return {"waiting": play_pb2.PlayWaiting(seats_to_act=position.seats_to_act)}
         if game.answer is None:
             game.answer = await self._think(game, game.clock)
+            if game.trees is not None:
+                self._shelf.put(game.trees)
         move = play_pb2.PlayMove(analysis=write_analysis(game.answer))
         if game.clock is not None:
             move.time_left.CopyFrom(write_duration(game.clock.left))

@@ -12,6 +12,7 @@ from aleator.search import Analysis, Engine, Limits, Move, Position, Report, Sto
 from aleator.search.engine import codes_to_choose
 from aleator.search.errors import InvalidInput, Violation
 from aleator.search.strength import Level
+from aleator.search.trees import Trees
 from aleator.service.convert import (
     MOVES_LIMIT,
     check_count,
@@ -75,6 +76,8 @@ class Question:
         Whether only one move can be chosen, so that there is nothing to search.
     until_decided : bool
         Whether to save the time that cannot change the best move.
+    trees : Trees or None
+        What the seat's last search left, to go on from, and where this one leaves its own.
     """
 
     position: Position
@@ -87,6 +90,7 @@ class Question:
     candidates: int | None
     is_forced: bool
     until_decided: bool
+    trees: Trees | None
 
     @property
     def kind(self) -> tuple[str, int]:
@@ -106,6 +110,7 @@ class Question:
             candidates=self.candidates,
             stop=stop,
             until_decided=self.until_decided,
+            trees=self.trees,
         )
 
     def reports(
@@ -199,6 +204,7 @@ def make_question(
     allowed: list[Move] | None = None,
     avoided: list[Move] | None = None,
     until_decided: bool = False,
+    trees: Trees | None = None,
 ) -> Question:
     """Ask for a move of a seat that is to act.
 
@@ -218,6 +224,7 @@ def make_question(
         candidates=effort.candidates,
         is_forced=len(codes_to_choose(position, seat, allowed, avoided)) == 1,
         until_decided=until_decided,
+        trees=trees,
     )
 
 

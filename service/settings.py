@@ -162,6 +162,9 @@ class Settings(BaseSettings):
     total_memory: Annotated[Bytes | None, Field(ge=2**20)] = None
     """Memory of the trees of all searches at most; divided by the workers, it lowers the memory of
     one search. Default: the workers times the memory of one search."""
+    kept_memory: Annotated[Bytes, Field(ge=0)] = 64 * 2**20
+    """Memory besides, of the trees that all bots of Play together keep between their moves; what
+    was kept longest is forgotten first. With 0 none are kept."""
     grace: Seconds = 10.0
     """Time that running calls have to end once the server is told to stop."""
     log_format: LogFormat = "auto"

@@ -207,6 +207,30 @@ def test_the_same_seed_makes_the_same_moves(server: ServerProcess) -> None:
     assert answers[0] == answers[1] == answers[2]
 
 
+@pytest.mark.parametrize("seed", [None, 7])
+def test_a_bot_goes_on_from_its_last_search_unless_a_seed_is_to_tell_its_moves(
+    server: ServerProcess, seed: int | None
+) -> None:
+    position = Position.create("my_shelfie", seed=3)
+    seat = position.acting_seat()
+    rng = random.Random(3)
+    nodes = []
+    with play(server) as client:
+        start = {"seat": seat, "limits": {"simulations": 200}, "seed": seed} | seen(position, seat)
+        answer = client.ask("one", start=start)
+        while len(nodes) < 16:
+            if answer.HasField("move"):
+                analysis = answer.move.analysis
+                nodes.append(analysis.statistics.nodes)
+                move = position.find_move(analysis.best_move_notation, seat)
+            else:
+                move = rng.choice(position.moves())
+            position, _ = position.apply({move.seat: move}, seed=rng.getrandbits(64))
+            answer = client.ask("one", update=seen(position, seat))
+    # A simulation makes a node at most, and a few of chance events.
+    assert (max(nodes) > 250) == (seed is None)
+
+
 def test_what_is_impossible_is_told_and_the_game_goes_on(server: ServerProcess) -> None:
     seat = OPENING.acting_seat()
     with play(server) as client:

@@ -23,6 +23,7 @@ from aleator.search.errors import AleatorError
 from aleator.search.limits import Limits
 from aleator.search.position import Move, Position
 from aleator.search.strength import Strength
+from aleator.search.trees import Trees
 
 __all__ = [
     "AleatorError",
@@ -38,4 +39,5 @@ __all__ = [
     "StopFlag",
     "StopReason",
     "Strength",
+    "Trees",
 ]

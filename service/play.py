@@ -15,10 +15,9 @@ from typing import Any, Protocol, TypeAlias
 
 import grpc
 
-from aleator.search import Analysis, Position
+from aleator.search import Analysis, Position, Trees
 from aleator.search.clock import Clock
 from aleator.search.errors import HandHidden, InvalidInput
-from aleator.search.trees import Trees
 from aleator.service.convert import (
     locate,
     read_duration,

@@ -8,11 +8,20 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
-from aleator.search import Analysis, Engine, Limits, Move, Position, Report, StopFlag, Strength
+from aleator.search import (
+    Analysis,
+    Engine,
+    Limits,
+    Move,
+    Position,
+    Report,
+    StopFlag,
+    Strength,
+    Trees,
+)
 from aleator.search.engine import codes_to_choose
 from aleator.search.errors import InvalidInput, Violation
 from aleator.search.strength import Level
-from aleator.search.trees import Trees
 from aleator.service.convert import (
     MOVES_LIMIT,
     check_count,

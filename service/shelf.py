@@ -3,7 +3,7 @@
 from itertools import count
 from weakref import WeakValueDictionary
 
-from aleator.search.trees import Trees
+from aleator.search import Trees
 
 
 class Shelf:

@@ -23,9 +23,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from statistics import fmean, stdev
 
-from aleator.search import Analysis, Engine, Limits, Position
+from aleator.search import Analysis, Engine, Limits, Position, Trees
 from aleator.search.games import codec_class, game_ids
-from aleator.search.trees import Trees
 
 SEED = 21
 CONFIDENCE = 1.96

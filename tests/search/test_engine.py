@@ -7,10 +7,9 @@ from statistics import mean, stdev
 
 import pytest
 
-from aleator.search import Engine, Limits, Position, StopFlag, Strength
+from aleator.search import Engine, Limits, Position, StopFlag, Strength, Trees
 from aleator.search.analysis import StopReason
 from aleator.search.errors import GameFinished, InvalidInput, SeatNotToAct
-from aleator.search.trees import Trees
 
 OPENING = "roygbiv ......./......./......./...4.../......./......./....... 0001000 135,??? 0,0 0"
 

@@ -1,7 +1,6 @@
 """The memory of the trees that bots keep between their moves."""
 
-from aleator.search import Engine, Limits, Position
-from aleator.search.trees import Trees
+from aleator.search import Engine, Limits, Position, Trees
 from aleator.service.shelf import Shelf
 
 

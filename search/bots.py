@@ -103,6 +103,7 @@ class EngineSettings(BaseModel):
     mixed: bool | None = None
     foreseen: bool | None = None
     averaged: bool | None = None
+    own_trees: bool | None = None
 
     @property
     def tuning(self) -> dict[str, float]:

@@ -53,6 +53,9 @@ cdef struct Tuning:
     # of the mean of simulations. For games that tell their `outcomes`, of two seats that see
     # everything, whose evaluation has no luck in it and takes states with an event pending.
     bint averaged
+    # Each seat has a tree of its own, that branches on what it sees, and chooses by that. Otherwise
+    # all choose by the searching seat's, as if they saw what it sees.
+    bint own_trees
 
 
 cdef class Game

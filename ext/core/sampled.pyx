@@ -6,8 +6,9 @@ tree along moves that are legal in it, adds one edge, evaluates the state
 behind it, and credits every edge passed with the win share of the seat that
 moved there. The tree is one over the information sets of the searching seat
 (SO-ISMCTS): it branches where that seat sees a difference, on visible moves
-and on the codes of observed chance events. Selection is UCB with the number of
-times an edge was available in place of its node's visits. Every seat maximises
+and on the codes of observed chance events. Where the tuning says so, every seat
+has a tree, that branches on what it sees, and chooses by that (MO-ISMCTS).
+Selection is UCB with the number of times an edge was available in place of its node's visits. Every seat maximises
 its own share (max^n). Where several seats act at once, none sees the others'
 choices, so each seat selects on its own statistics: by UCB (decoupled UCT) or,
 where the game's tuning says so, by regret matching+, with the mean of each edge
@@ -30,7 +31,8 @@ games", NIPS (2013), and M. Schmid et al., "Variance reduction in Monte Carlo
 counterfactual regret minimization", AAAI (2019), for regret matching.
 
 Limits: opponents are modelled as if they knew what the searching seat knows
-(strategy fusion); determinizations are those of the game; strategies are mixed
+(strategy fusion), with trees of their own as if they knew what it knows at the
+root; determinizations are those of the game; strategies are mixed
 for secret choices only, not to hide what a hand holds.
 """
 
@@ -70,24 +72,41 @@ cdef class SampledSearch(Search):
 
     cdef State before  # a pending chance event
     cdef Worlds worlds
+    cdef int[MAX_SEATS] viewers  # by tree: whose it is
+    cdef uint32_t[MAX_SEATS] nodes  # by tree: where the simulation is, 0 beyond it
+    cdef int[MAX_SEATS] tree_of  # by seat: the tree that it chooses by
     cdef Step[MAX_DEPTH] path
 
     def __cinit__(self, *_, **__):
         self.before = self.game.copy_state(self.root)
         list_worlds(&self.worlds, self.game, self.root, self.seat, &self.random)
+        self.plant_trees()
         # `rate_root_moves` left a determinization.
         self.mixed = self.mixes(self.work.data, self.seat, self.root_moves[0])
 
     def __dealloc__(self):
         free_worlds(&self.worlds)
 
+    cdef int plant_trees(self) except -1:
+        """Begin the trees of the other seats, if these have their own."""
+        cdef int seat
+        self.viewers[0] = self.seat
+        if not self.tuning.own_trees:
+            return 0
+        for seat in range(self.game.seats):
+            if seat != self.seat:
+                self.viewers[self.trees] = seat
+                self.tree_of[seat] = self.trees
+                self.roots[self.trees] = new_node(&self.arena)
+                self.trees += 1
+        return 0
+
     cdef void advance(self) noexcept nogil:
         cdef void* state = self.work.data
         cdef float[MAX_SEATS] shares
         cdef float[MAX_SEATS] scores
-        cdef uint32_t node = ROOT
+        cdef uint32_t node
         cdef uint32_t move
-        cdef uint32_t* link
         cdef uint64_t event
         cdef int depth = 0
         cdef int actors, seat
@@ -98,6 +117,7 @@ cdef class SampledSearch(Search):
         if self.tuning.paired and edge != NULL:
             seed_random(&self.random, self.seed ^ self.stream, ~<uint64_t>edge.visits)
         self.determinize(<uint32_t>self.simulations if edge == NULL else edge.visits)
+        memcpy(self.nodes, self.roots, sizeof(self.nodes))
         if foreseen:
             memset(luck, 0, sizeof(luck))
         while True:
@@ -117,10 +137,11 @@ cdef class SampledSearch(Search):
                     self.game.luck(self.before.data, state, shares)
                     for seat in range(self.game.seats):
                         luck[seat] += shares[seat]
-                node = self.follow_event(node, self.game.observed(state, event, self.seat))
+                self.follow_event(state, event)
                 continue
             # The own seat first: so the root's edges are its moves.
             seat = self.seat if actors >> self.seat & 1 else lowest_bit(actors)
+            node = self.nodes[self.tree_of[seat]]
             if depth:
                 if added or node == 0 or depth == self.tuning.depth:
                     self.evaluate(state, shares, scores)
@@ -132,15 +153,7 @@ cdef class SampledSearch(Search):
                 break
             depth += 1
             move = edge.move
-            if self.game.visible(state, seat, move, self.seat):
-                link = &edge.child
-            else:
-                link = &node_at(&self.arena, node).unseen
-            # A node is made when its edge is passed again: most never are.
-            if link[0] == 0 and not added:
-                link[0] = new_node(&self.arena)
-                self.cramped = self.cramped or link[0] == 0
-            node = link[0]
+            self.follow_move(state, seat, edge, added)
             self.game.apply(state, seat, move)
         if foreseen:
             for seat in range(self.game.seats):
@@ -165,12 +178,46 @@ cdef class SampledSearch(Search):
         else:
             Game.evaluate(self.game, state, &self.random, shares, scores)
 
-    cdef uint32_t follow_event(self, uint32_t node, uint32_t code) noexcept nogil:
-        """The node after a chance event of which `code` was seen; 0 beyond the tree."""
-        cdef Edge* edge
-        if node == 0 or code == 0:
-            return node
-        edge = self.find_event(node, code)
+    cdef void follow_move(
+        self, const void* state, int seat, Edge* chosen, bint added
+    ) noexcept nogil:
+        """Go on in all trees after a move, which is not applied yet.
+
+        A node is made when its edge is passed again: most never are.
+        """
+        cdef uint32_t move = chosen.move
+        cdef uint32_t* link
+        cdef int tree
+        for tree in range(self.trees):
+            if self.nodes[tree] == 0:
+                continue
+            if not self.game.visible(state, seat, move, self.viewers[tree]):
+                link = &node_at(&self.arena, self.nodes[tree]).unseen
+            elif tree == self.tree_of[seat]:
+                link = &chosen.child
+            elif added:
+                self.nodes[tree] = 0
+                continue
+            else:
+                self.nodes[tree] = self.node_behind(self.nodes[tree], move)
+                continue
+            if link[0] == 0 and not added:
+                link[0] = new_node(&self.arena)
+                self.cramped = self.cramped or link[0] == 0
+            self.nodes[tree] = link[0]
+
+    cdef void follow_event(self, const void* state, uint64_t event) noexcept nogil:
+        """Go on in all trees after a chance event, by what is seen of it."""
+        cdef uint32_t code
+        cdef int tree
+        for tree in range(self.trees):
+            code = self.game.observed(state, event, self.viewers[tree])
+            if self.nodes[tree] and code:
+                self.nodes[tree] = self.node_behind(self.nodes[tree], code)
+
+    cdef uint32_t node_behind(self, uint32_t node, uint32_t code) noexcept nogil:
+        """The node behind something that was seen and not chosen there; 0 if memory is out."""
+        cdef Edge* edge = self.find_event(node, code)
         if edge == NULL:
             edge = new_edge(&self.arena, node, code)
             if edge == NULL:

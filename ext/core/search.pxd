@@ -5,7 +5,7 @@ from libc.stdint cimport int64_t, uint32_t, uint64_t
 from aleator.ext.core.arena cimport Arena, Edge
 from aleator.ext.core.blocks cimport RootSums
 from aleator.ext.core.clock cimport flag_t
-from aleator.ext.core.game cimport MAX_MOVES, Game, State, Tuning
+from aleator.ext.core.game cimport MAX_MOVES, MAX_SEATS, Game, State, Tuning
 from aleator.ext.core.random cimport Random
 
 
@@ -29,6 +29,8 @@ cdef class Search:
     cdef State root
     cdef State work
     cdef Arena arena
+    cdef int trees  # one, or one for each seat
+    cdef uint32_t[MAX_SEATS] roots  # of the trees: that of the searching seat first
     cdef Random random
     cdef Tuning tuning
     cdef bint knowledge

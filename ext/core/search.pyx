@@ -131,7 +131,8 @@ cdef class Search:
         self.list_root_moves(moves)
         self.set_tuning(tuning)
         open_arena(&self.arena, memory)
-        new_node(&self.arena)
+        self.trees = 1
+        self.roots[0] = new_node(&self.arena)
         seed_random(&self.random, seed, stream)
         self.rate_root_moves()
 
@@ -275,14 +276,16 @@ cdef class Search:
     cdef void prune(self, int64_t deadline, flag_t* stop) noexcept nogil:
         """Drop the least visited parts of the tree, until enough is free or time is up."""
         cdef uint32_t least = 2
+        cdef int tree
         self.memory_full = True
         self.cramped = False
         self.next_pruning = self.simulations + self.arena.capacity // CELLS_A_PRUNING
         while self.arena.freed < self.arena.capacity // FREE_PART and least < <uint32_t>1 << 30:
             least *= 4
             self.looked_at = 0
-            if not self.prune_behind(ROOT, least, False, deadline, stop):
-                return
+            for tree in range(self.trees):
+                if not self.prune_behind(self.roots[tree], least, False, deadline, stop):
+                    return
 
     cdef bint prune_behind(
         self, uint32_t node, uint32_t least, bint whole, int64_t deadline, flag_t* stop

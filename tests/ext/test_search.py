@@ -143,7 +143,8 @@ def test_goes_evenly_through_determinizations_that_are_few(seed):
     assert shares[seat] / visits == pytest.approx(expected, abs=4 / visits)
 
 
-def test_does_not_see_what_the_seat_cannot_know():
+@pytest.mark.parametrize("own_trees", [False, True])
+def test_does_not_see_what_the_seat_cannot_know(own_trees):
     game = Roygbiv()
     state = played_down(game, 9, 20)
     (seat,) = game.seats_to_act(state)
@@ -152,7 +153,11 @@ def test_does_not_see_what_the_seat_cannot_know():
         game.pack(**game.unpack(game.determinization(state, seat, seed))) for seed in range(8)
     }
     assert len(worlds) > 4, "the determinizations should differ"
-    results = {str(grown(game, world, 2_000).root_statistics()) for world in worlds | {state}}
+    tuning = {"own_trees": own_trees}
+    results = {
+        str(grown(game, world, 2_000, tuning=tuning).root_statistics())
+        for world in worlds | {state}
+    }
     assert len(results) == 1
     assert game.unpack(state) == fields
 
@@ -214,8 +219,9 @@ def test_memory_cap_holds_and_the_search_goes_on():
         (Roygbiv(), False, {"exploration": 0.1}),
         (Riviera(), False, {"exploration": 0.1, "mixed": 1}),
         (Generator(), True, {}),
+        (Roygbiv(), False, {"exploration": 0.1, "own_trees": 1}),
     ],
-    ids=["plain", "mixed", "averaged"],
+    ids=["plain", "mixed", "averaged", "own trees"],
 )
 def test_a_full_tree_is_pruned_and_grows_where_it_is_visited(game, knowledge, tuning):
     state = game.new_game(1)

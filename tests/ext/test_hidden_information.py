@@ -1,0 +1,82 @@
+"""What a search takes others, and itself, to know: on a game whose right answer is plain."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from aleator.ext import include
+from aleator.ext.core.search import StopFlag
+from aleator.ext.core.searches import new_search
+
+FAR = 2**62
+LEAVE, GO_ON, HEADS, TAILS = range(1, 5)
+SETUP = """
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+setup(ext_modules=cythonize([Extension("coin", ["coin.pyx"])], include_path=[{include!r}],
+      language_level=3))
+"""
+
+
+@pytest.fixture(scope="module")
+def coin(tmp_path_factory):
+    """The compiled module of the game."""
+    folder = tmp_path_factory.mktemp("coin")
+    source = Path(__file__).parent / "coin.pyx"
+    (folder / source.name).write_text(source.read_text())
+    (folder / "setup.py").write_text(SETUP.format(include=include()))
+    subprocess.run(
+        [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+    )
+    (library,) = folder.glob("coin.*.so")
+    spec = importlib.util.spec_from_file_location("coin", library)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def shares(game, simulations, **tuning):
+    """What each move of seat 0 is worth to it, as a search says."""
+    state = game.advance(game.new_game(1), 1)
+    search = new_search(
+        game,
+        game.observe_state(state, 0),
+        0,
+        game.legal_moves(state, 0),
+        seed=1,
+        stream=0,
+        knowledge=False,
+        tuning=tuning,
+        memory=2**20,
+    )
+    search.run(simulations, FAR, StopFlag())
+    return {move: won[0] / visits for move, visits, won, *_ in search.root_statistics()}
+
+
+@pytest.mark.parametrize("own_trees", [False, True])
+def test_a_seat_cannot_choose_by_what_it_does_not_know(coin, own_trees):
+    """Guessing is even, so that leaving for 0.6 is better; who could look would always win."""
+    found = shares(coin.Coin(0.6, dealt=True), 4_000, own_trees=own_trees)
+    assert found[LEAVE] == pytest.approx(0.6)
+    assert found[GO_ON] == pytest.approx(0.5, abs=0.05)
+
+
+def test_others_do_not_see_secret_moves_where_each_has_its_own_tree(coin):
+    """A coin that nobody sees is guessed half the time, so that laying it beats leaving for 0.4."""
+    found = shares(coin.Coin(0.4, dealt=False), 4_000, own_trees=True)
+    assert found[LEAVE] == pytest.approx(0.4)
+    assert found[HEADS] == pytest.approx(0.5, abs=0.05)
+    assert found[TAILS] == pytest.approx(0.5, abs=0.05)
+
+
+def test_others_see_all_that_the_seat_sees_in_a_single_tree(coin):
+    """The same game: known to be wrong, and why trees of one's own are there."""
+    found = shares(coin.Coin(0.4, dealt=False), 4_000, own_trees=False)
+    assert max(found, key=found.get) == LEAVE
+    assert max(found[HEADS], found[TAILS]) < 0.1

@@ -1,7 +1,6 @@
 """What a search may use: time, simulations, threads."""
 
 import math
-import re
 from dataclasses import dataclass
 
 from pytimeparse2 import parse
@@ -10,7 +9,6 @@ from aleator.search.errors import InvalidInput, Violation, shorten
 
 MAX_SIMULATIONS = 2**63 - 1
 MAX_THREADS = 256
-BARE_NUMBER = re.compile(r"[+-]?[\d.,]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +53,15 @@ class Limits:
 
 
 def parse_duration(text: str, path: str = "time") -> float:
-    """Read a duration such as ``1s``, ``50ms`` or ``1m30s``, in seconds.
-
-    A bare number is refused: some would mean seconds by it, and some milliseconds.
+    """Read a duration such as ``50ms`` or ``1m30s``, or a bare number, which are seconds.
 
     Raises
     ------
     InvalidInput
         With the path given.
     """
-    seconds = None if BARE_NUMBER.fullmatch(text.strip()) else parse(text)
-    if seconds is None:
-        raise InvalidInput.at(path, f"must be like 1s, 50ms or 1m30s, not {shorten(text)}")
+    seconds = parse(text)
+    if seconds is None or not math.isfinite(seconds):
+        wanted = f"must be seconds, or a duration such as 50ms or 1m30s, not {shorten(text)}"
+        raise InvalidInput.at(path, wanted)
     return float(seconds)

@@ -14,6 +14,7 @@ import re
 import secrets
 import tomllib
 from collections.abc import Iterable, Mapping
+from contextvars import Context
 from dataclasses import dataclass
 from hashlib import sha256
 from math import inf
@@ -83,6 +84,8 @@ class ApiKeys:
         self._version = _version(file)
         self._checked = monotonic()
         self._entries = read_keys(file)
+        if not self._entries:
+            _LOGGER.warning("no API keys", extra={"file": str(file)})
         self._nobody = secrets.token_hex(32)  # the hash of no key
 
     def admit(self, metadata: Iterable[tuple[str, str | bytes]]) -> str:
@@ -137,15 +140,20 @@ class ApiKeys:
         if version == self._version:
             return
         self._version = version
+        Context().run(self._read_again)  # the call that comes first then has nothing to do with it
+
+    def _read_again(self) -> None:
+        file = {"file": str(self._file)}
         try:
             self._entries = read_keys(self._file)
         except InvalidInput as error:
-            _LOGGER.error("the keys in force stay as they were: %s", error)  # noqa: TRY400
+            _LOGGER.error("API keys not read", extra=file | {"error": str(error)})  # noqa: TRY400
             return
         self._buckets = {
             name: bucket for name, bucket in self._buckets.items() if name in self._entries
         }
-        _LOGGER.info("read %d API keys from %s", len(self._entries), self._file)
+        level = logging.INFO if self._entries else logging.WARNING
+        _LOGGER.log(level, "API keys read", extra=file | {"keys": len(self._entries)})
 
 
 def new_key(name: str) -> tuple[str, str]:

@@ -1,15 +1,17 @@
 """Where a server's settings come from: flags, environment, file, defaults, in this order.
 
 A setting has one name. It is `--max-time` as a flag, `ALEATOR_MAX_TIME` in the environment and
-`max_time` in the TOML file, which `--config FILE` or `ALEATOR_CONFIG` names. Variables that are no
-setting's are ignored, since an orchestrator sets such for its own use (Kubernetes sets
-`ALEATOR_SERVICE_HOST` beside a service of that name); keys of the file that are none are errors.
+`max_time` in the TOML file, which `--config FILE` or `ALEATOR_CONFIG` names. Keys of the file that
+are no setting's are errors, and so are variables that look like one misspelt. Other variables are
+ignored, since an orchestrator sets such for its own use (Kubernetes sets `ALEATOR_SERVICE_HOST`
+beside a service named aleator).
 """
 
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +24,12 @@ from aleator.search.errors import InvalidInput, Violation
 from aleator.search.games.base import read_model
 from aleator.service.settings import Settings
 
+PREFIX = "ALEATOR_"
+"""What the names of variables begin with."""
 CONFIG = "ALEATOR_CONFIG"
 """The variable that names the file, where no flag does."""
+_ALIKE = 0.75
+"""How alike a variable's name must be to that of a setting, of 1, to be taken for a mistake."""
 
 
 @dataclass(frozen=True)
@@ -71,18 +77,19 @@ def load(flags: Mapping[str, object], file: Path | None = None) -> Configuration
     """
     if file is None and (named := os.environ.get(CONFIG)):
         file = Path(named)
+    wrong = list(_misspelt_variables())
     given = {name: value for name, value in flags.items() if value is not None}
     variables = _read_environment()
     keys = {} if file is None else _read_file(file)
     origins = dict.fromkeys(keys, f"{file}")
-    origins |= {name: f"ALEATOR_{name.upper()}" for name in variables}
+    origins |= {name: f"{PREFIX}{name.upper()}" for name in variables}
     origins |= {name: f"--{name.replace('_', '-')}" for name in given}
     try:
         settings = read_model(Settings, keys | variables | given)
     except InvalidInput as error:
-        raise InvalidInput(
-            _with_origin(violation, origins) for violation in error.violations
-        ) from None
+        wrong += [_with_origin(violation, origins) for violation in error.violations]
+    if wrong:
+        raise InvalidInput(wrong)
     return Configuration(settings, origins)
 
 
@@ -91,6 +98,19 @@ def _read_environment() -> dict[str, Any]:
         return EnvSettingsSource(Settings)()
     except SettingsError as error:  # a list that is no JSON
         raise InvalidInput.at("environment", str(error)) from None
+
+
+def _misspelt_variables() -> Iterator[Violation]:
+    """Name the variables that are no setting's, but nearly."""
+    known = ["CONFIG", *(name.upper() for name in Settings.model_fields)]
+    for variable in sorted(os.environ):
+        name = variable.removeprefix(PREFIX)
+        if not variable.startswith(PREFIX) or name in known:
+            continue
+        begin = [setting for setting in known if setting.startswith(name)]
+        near = begin if len(begin) == 1 else get_close_matches(name, known, 1, _ALIKE)
+        if near:
+            yield Violation(variable, f"is no setting; the nearest is {PREFIX}{near[0]}")
 
 
 def _read_file(file: Path) -> dict[str, Any]:

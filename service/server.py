@@ -23,6 +23,7 @@ from aleator.service.api_keys import ApiKeys
 from aleator.service.authentication import Authentication
 from aleator.service.game_servicer import GameServicer
 from aleator.service.interceptor import Guard
+from aleator.service.listening import cannot_listen
 from aleator.service.opponent_servicer import OpponentServicer
 from aleator.service.reflection import pool_with_json_names
 from aleator.service.settings import Settings
@@ -196,7 +197,7 @@ async def _serve(settings: Settings, handlers: Sequence[grpc.GenericRpcHandler],
         try:
             server = Server(settings, handlers, observers)
         except RuntimeError:  # gRPC's words tell no more
-            raise _cannot_listen(settings.listen) from None
+            raise cannot_listen("listen", settings.listen) from None
         server.metrics.count_dropped_lines(lambda: log.dropped)
         addresses = {"address": server.address}
         if settings.metrics_listen is not None:
@@ -209,8 +210,8 @@ async def _serve(settings: Settings, handlers: Sequence[grpc.GenericRpcHandler],
             )
             try:
                 addresses["metrics"] = stack.enter_context(serving)
-            except OSError:
-                raise _cannot_listen(settings.metrics_listen) from None
+            except OSError as error:
+                raise cannot_listen("metrics_listen", settings.metrics_listen, error) from None
         await _serve_until_told_to_stop(server, addresses)
 
 
@@ -250,10 +251,6 @@ def _export_traces(endpoint: str) -> AbstractContextManager[CallObserver]:
             f"traces_endpoint: needs pip install 'aleator[traces]' ({error})"
         ) from None
     return export_traces(endpoint)
-
-
-def _cannot_listen(address: str) -> SystemExit:
-    return SystemExit(f"cannot listen on {address}: it is taken, or no address of this machine")
 
 
 def _read_files(settings: Settings) -> tuple[grpc.ServerCredentials | None, ApiKeys | None]:

@@ -31,7 +31,6 @@ from aleator.search.limits import parse_duration
 _ADDRESS = re.compile(r"\S+:(?P<port>[0-9]{1,5})")
 _ENDPOINT = re.compile(r"https?://[^\s/]+/?")
 _LAST_PORT = 65535
-_NUMBER = re.compile(r"[+-]?[\d.]+(e[+-]?\d+)?", re.IGNORECASE)
 _SIZE = TypeAdapter(ByteSize)
 
 
@@ -72,15 +71,13 @@ def _check_reach(address: str | None, info: ValidationInfo) -> None:
 
 
 def _read_seconds(value: Any) -> Any:
-    """Read a text that is not just a number as a duration."""
-    if not isinstance(value, str) or _NUMBER.fullmatch(value.strip()):
+    """Read a text as a duration."""
+    if not isinstance(value, str):
         return value
     try:
         return parse_duration(value)
-    except InvalidInput:
-        raise ValueError(
-            f"must be seconds, or a duration such as 500ms or 1m30s, not {shorten(value)}"
-        ) from None
+    except InvalidInput as error:
+        raise ValueError(error.violations[0].message) from None
 
 
 def _read_size(value: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 import grpc
 
-from aleator.search.errors import InvalidInput
+from aleator.search.errors import InvalidInput, Violation
 from aleator.service.settings import Settings
 
 _LOGGER = logging.getLogger(__name__)
@@ -36,23 +36,35 @@ class _Files:
         certificate = _read("tls_certificate", self.certificate)
         key = _read("tls_key", self.key)
         authorities = None if self.client_ca is None else _read("tls_client_ca", self.client_ca)
-        # gRPC's own words on these would be few.
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        # gRPC's own words on what is wrong would be few, and OpenSSL's are for its makers.
+        wrong = [
+            Violation(setting, f"holds no certificate in PEM: {file}")
+            for setting, file, pem in (
+                ("tls_certificate", self.certificate, certificate),
+                ("tls_client_ca", self.client_ca, authorities),
+            )
+            if pem is not None and not _is_certificate(pem)
+        ]
+        if wrong:
+            raise InvalidInput(wrong)
         try:
-            context.load_cert_chain(self.certificate, self.key, password=_refuse_password)
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(
+                self.certificate, self.key, password=_refuse_password
+            )
         except (ssl.SSLError, ValueError) as error:
-            raise InvalidInput.at(
-                "tls_certificate",
-                f"is no certificate in PEM, or the key is not its own: {_words(error)}",
-            ) from None
-        if authorities is not None:
-            try:
-                context.load_verify_locations(cadata=authorities.decode("ascii"))
-            except (ssl.SSLError, ValueError) as error:
-                raise InvalidInput.at(
-                    "tls_client_ca", f"holds no certificates in PEM: {_words(error)}"
-                ) from None
+            raise InvalidInput([self._fault_of_pair(error)]) from None
         return grpc.ssl_server_certificate_configuration([(key, certificate)], authorities)
+
+    def _fault_of_pair(self, error: Exception) -> Violation:
+        """Say what is wrong with the certificate and its key, where the former is one."""
+        if not isinstance(error, ssl.SSLError):
+            return Violation("tls_key", f"{error}: {self.key}")
+        if not error.reason:
+            return Violation("tls_key", f"holds no private key in PEM: {self.key}")
+        if error.reason == "KEY_VALUES_MISMATCH":
+            return Violation("tls_key", f"is not the key of the certificate: {self.key}")
+        words = error.reason.lower().replace("_", " ")  # such as "ee key too small"
+        return Violation("tls_certificate", f"cannot be used: {words}: {self.certificate}")
 
 
 class _Reader:
@@ -71,9 +83,9 @@ class _Reader:
             self._version = version
             configuration = self._files.read()
         except (OSError, InvalidInput) as error:
-            _LOGGER.error("the certificate in force stays as it was: %s", error)  # noqa: TRY400
+            _LOGGER.error("certificate not read", extra={"error": str(error)})  # noqa: TRY400
             return None
-        _LOGGER.info("read a new certificate from %s", self._files.certificate)
+        _LOGGER.info("certificate read", extra={"file": str(self._files.certificate)})
         return configuration
 
 
@@ -104,9 +116,13 @@ def _read(setting: str, file: Path) -> bytes:
 
 
 def _refuse_password() -> str:
-    raise ValueError("the key must not need a password")
+    raise ValueError("must not need a password")
 
 
-def _words(error: Exception) -> str:
-    """What OpenSSL says, without its numbers."""
-    return (isinstance(error, ssl.SSLError) and error.reason) or str(error)
+def _is_certificate(pem: bytes) -> bool:
+    """Tell whether a file holds certificates in PEM."""
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_verify_locations(cadata=pem.decode("ascii"))
+    except (ssl.SSLError, ValueError):
+        return False
+    return True

@@ -128,7 +128,7 @@ Seat = Annotated[
 ]
 Time = Annotated[
     str | None,
-    typer.Option(metavar="DURATION", help="Time to search at most, such as 1s or 50ms."),
+    typer.Option(metavar="DURATION", help="Time to search at most: seconds, or such as 50ms."),
 ]
 Simulations = Annotated[int | None, typer.Option(help="Simulated games to search at most.")]
 Threads = Annotated[

@@ -261,8 +261,8 @@ def test_wrong_input_is_told_line_by_line(
         ),
         (["suggest", "OPENING", "--threads", "0"], "threads: must be 1..256, not 0"),
         (
-            ["suggest", "OPENING", "--time", "500"],
-            "time: must be like 1s, 50ms or 1m30s, not '500'",
+            ["suggest", "OPENING", "--time", "soon"],
+            "time: must be seconds, or a duration such as 50ms or 1m30s, not 'soon'",
         ),
         (["suggest", "OPENING", "--seat", "1"], "seat: must be 0, which is to act, not 1"),
         (["suggest", "roygbiv", "board", "-"], "notation: must be in quotes: 'roygbiv ...'"),
@@ -479,7 +479,7 @@ def test_serve_on_a_taken_port_ends_with_one_line() -> None:
         done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
-    assert line.startswith(f"cannot listen on {address}: ")
+    assert line.startswith(f"listen: cannot listen on {address}: ")
 
 
 @pytest.mark.parametrize("game", game_ids())

@@ -62,15 +62,20 @@ def test_everything_wrong_is_told_at_once_with_where_it_was_set(
     file = tmp_path / "aleator.toml"
     file.write_text('wokers = 3\nmax_time = "soon"\nlisten = 3\n')
     monkeypatch.setenv("ALEATOR_MEMORY", "much")
+    monkeypatch.setenv("ALEATOR_API_KEY", "keys.toml")
+    monkeypatch.setenv("ALEATOR_TLS_CERT", "server.pem")
+    monkeypatch.setenv("ALEATOR_METRICS_PORT", "tcp://10.0.0.1:9464")  # as Kubernetes may set it
     result = CliRunner().invoke(app, ["config", "--config", str(file), "--queue", "-1"])
     assert result.exit_code == 2
     assert result.stdout == ""
     assert set(result.stderr.splitlines()) == {
         f"wokers: is unknown; there are {', '.join(Settings.model_fields)} ({file})",
-        f"max_time: must be seconds, or a duration such as 500ms or 1m30s, not 'soon' ({file})",
+        f"max_time: must be seconds, or a duration such as 50ms or 1m30s, not 'soon' ({file})",
         f"listen: must be text, not 3 ({file})",
         "memory: must be bytes, or a size such as 256MiB, not 'much' (ALEATOR_MEMORY)",
         "queue: must be at least 0, not '-1'",
+        "ALEATOR_API_KEY: is no setting; the nearest is ALEATOR_API_KEYS",
+        "ALEATOR_TLS_CERT: is no setting; the nearest is ALEATOR_TLS_CERTIFICATE",
     }
 
 

@@ -90,6 +90,11 @@ class Certificates:
                 file.write(pem.bytes())
         issued.private_key_pem.write_to_path(str(self.key))
 
+    def lock_key(self, file: Path) -> None:
+        """Write the key as one that needs a password."""
+        command = ["openssl", "pkey", "-in", self.key, "-out", file]
+        subprocess.run([*command, "-aes256", "-passout", "pass:secret"], check=True)
+
     def settings(self, **settings: object) -> str:
         return settings_of(tls_certificate=self.certificate, tls_key=self.key, **settings)
 
@@ -140,14 +145,24 @@ async def test_files_that_are_no_certificates(certificates: Certificates, tmp_pa
             Server(Settings(listen="127.0.0.1:0", **files))
         return str(refused.value)
 
-    no_certificate = "tls_certificate: is no certificate in PEM, or the key is not its own"
-    assert no_certificate in faults_of(tls_certificate=keys, tls_key=key)
+    no_certificate = f"tls_certificate: holds no certificate in PEM: {keys}"
+    no_authority = f"tls_client_ca: holds no certificate in PEM: {keys}"
+    assert faults_of(tls_certificate=keys, tls_key=key) == no_certificate
+    assert faults_of(tls_certificate=certificate, tls_key=keys) == (
+        f"tls_key: holds no private key in PEM: {keys}"
+    )
     other = tmp_path / "other.key"
     trustme.CA().issue_cert("b.example").private_key_pem.write_to_path(str(other))
-    assert "KEY_VALUES_MISMATCH" in faults_of(tls_certificate=certificate, tls_key=other)
-    assert "tls_client_ca: holds no certificates in PEM" in faults_of(
-        tls_certificate=certificate, tls_key=key, tls_client_ca=keys
+    assert faults_of(tls_certificate=certificate, tls_key=other) == (
+        f"tls_key: is not the key of the certificate: {other}"
     )
+    locked = tmp_path / "locked.key"
+    certificates.lock_key(locked)
+    assert faults_of(tls_certificate=certificate, tls_key=locked) == (
+        f"tls_key: must not need a password: {locked}"
+    )
+    wrong = faults_of(tls_certificate=keys, tls_key=key, tls_client_ca=keys)
+    assert wrong == f"{no_certificate}; {no_authority}"
 
 
 def test_with_tls_only_tls_gets_in_and_a_new_certificate_is_taken_up(
@@ -311,8 +326,10 @@ def test_a_changed_file_is_read_again_and_a_faulty_one_is_not(
         else:
             file.write_text(faulty)
         assert admitted.admit(with_key(alice)) == "alice"
-        assert "the keys in force stay as they were" in caplog.text
-        assert carol not in caplog.text
+        (told,) = caplog.records
+        assert told.getMessage() == "API keys not read"
+        assert told.file == str(file)
+        assert carol not in f"{vars(told)}"
         caplog.clear()
         assert admitted.admit(with_key(alice)) == "alice"
         assert not caplog.text  # told once
@@ -321,6 +338,30 @@ def test_a_changed_file_is_read_again_and_a_faulty_one_is_not(
     assert admitted.admit(with_key(alice)) == "alice"
     with pytest.raises(Refusal, match="not known"):
         admitted.admit(with_key(bob))
+    file.write_text("# nobody\n")
+    with caplog.at_level("WARNING"), pytest.raises(Refusal, match="not known"):
+        admitted.admit(with_key(alice))
+    ApiKeys(file, None, 1)
+    assert [record.getMessage() for record in caplog.records] == ["API keys read", "no API keys"]
+
+
+def test_the_log_does_not_count_the_keys_as_a_matter_of_the_call_that_came_first(
+    keys: tuple[Path, str, str], tmp_path: Path
+) -> None:
+    file, alice, _ = keys
+    log_file = tmp_path / "log"
+    with (
+        log_file.open("w") as stream,
+        ServerProcess(settings_of(api_keys=file, log_format="json"), stream) as server,
+    ):
+        time.sleep(1.1)  # the file is looked at once a second
+        file.write_text(file.read_text() + "\n")
+        list_games(server.channel, metadata=with_key(alice))
+    lines = [json.loads(line) for line in log_file.read_text().splitlines()]
+    (read,) = [line for line in lines if line["event"] == "API keys read"]
+    assert (read["keys"], read["file"]) == (2, str(file))
+    assert "request_id" not in read
+    assert any(line.get("request_id") for line in lines)
 
 
 def test_no_key_is_in_the_log(keys: tuple[Path, str, str], tmp_path: Path) -> None:

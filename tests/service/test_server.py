@@ -89,7 +89,9 @@ def test_an_address_in_use_is_an_error(server: ServerProcess) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode == 1
     assert done.stdout == ""
-    assert f"cannot listen on {server.address}: it is taken" in done.stderr
+    assert (
+        f"listen: cannot listen on {server.address}: another program listens there" in done.stderr
+    )
 
 
 async def test_a_server_that_ends_by_itself_is_an_error() -> None:

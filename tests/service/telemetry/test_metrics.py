@@ -171,7 +171,7 @@ def test_a_port_in_use_is_an_error(observed: ObservedServer) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     assert done.returncode == 1
     assert done.stdout == ""
-    assert f"cannot listen on {taken}: it is taken" in done.stderr
+    assert f"metrics_listen: cannot listen on {taken}: another program listens there" in done.stderr
 
 
 def test_calls_are_counted_by_the_name_of_their_key(tmp_path: Path) -> None:

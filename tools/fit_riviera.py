@@ -3,16 +3,17 @@
     python tools/fit_riviera.py --seats 2 --iterations 2 --games 4500 --seed 21
     python tools/fit_riviera.py --seats 4 --iterations 1 --games 1800 --seed 41
 
-First, from the scores at the ends of rounds that the policy plays, the win shares of scores are
-fitted (maximum likelihood), and the weights of what dice bring by luck (least variance of
-estimates without it). Then, in each iteration, it plays games, and at a part of the choices
-carries out each move several times, with the same luck for all, the policy playing on to the end
-of the round. What a move brought against the mean of the moves is fitted by the terms of
-`riviera_evaluation`: of Stop or More and of plays by a small neural network (Adam), of the rest by
-least squares; choices that are nearly even count more, and those of the iterations before are kept.
-A tenth of all moves is random, so that states that the policy avoids are known too. At the end of
-an iteration the policy meets the last one and the rule-based player. Games of more than two seats
-use the weights of four.
+First the weights of what dice bring by luck are fitted (least variance of estimates without it).
+Then, in each iteration, the win shares of scores between rounds: for two seats a table, by value
+iteration over rounds that the policy plays from every pair of scores; for more seats their
+parameters, once, by maximum likelihood of how games ended. Then it plays games, and at a part of
+the choices carries out each move several times, with the same luck for all, the policy playing on
+to the end of the round. What a move brought against the mean of the moves is fitted by the terms of
+`riviera_evaluation`: of Stop or More and of plays by a small neural network (Adam, from that of the
+iteration before), of the rest by least squares; choices that are nearly even count more, and those
+of the iterations before are kept. A tenth of all moves is random, so that states that the policy
+avoids are known too. At the end of an iteration the policy meets the last one and the rule-based
+player. Games of more than two seats use the weights of four.
 """
 
 import json
@@ -25,6 +26,7 @@ from typing import Annotated
 import numpy as np
 import typer
 from scipy.optimize import minimize
+from scipy.sparse import csr_matrix
 
 from aleator.ext.games import riviera_weights
 from aleator.ext.games.riviera import Riviera
@@ -34,19 +36,23 @@ SCORES = (
     "distance", "distance_squared", "last_ten", "chance", "chance_distance", "leader",
     "leader_squared",
 )  # fmt: skip
+REACH = 40  # stars to the target in the table for two seats
+ROUNDS = 120  # of each of its entries
+WIDTH = 1.2  # stars over which it is smoothed
+SWAPPED = [0, 2, 1, 3]  # masks of seats as the other seat has them
 LUCK = ("luck_stars", "luck_fail", "luck_slope")
 LUCK_PART = 0.05  # of states
 LUCK_REPEATS = 20
-KINDS = {28: "more", 36: "play", 5: "save", 13: "exchange", 2: "golden"}  # by number of terms
-MOST_TERMS = 36
-UNITS = 16
-PART = 0.4  # of choices that are looked at
+KINDS = {42: "more", 50: "play", 5: "save", 13: "exchange", 2: "golden"}  # by number of terms
+MOST_TERMS = 50
+UNITS = 32
+PART = 0.8  # of choices that are looked at
 RANDOM = 0.1  # of moves
-REPEATS = 8  # of each move
+REPEATS = 3  # of each move
 MOST_MOVES = 8  # that are tried of a choice
 BATCH = 256  # choices
-EPOCHS = 12
-LEARNING_RATE = 3e-3
+# Of each network, epochs and learning rate; noise easily spoils a good one of plays.
+LEARNING = {"more": (8, 2e-3), "play": (4, 4e-4)}
 KEPT_BACK = 0.15
 TINY = 1e-6
 EVEN = 0.03  # win share by which moves may differ to be nearly even
@@ -61,7 +67,7 @@ def fit_scores(policy, seats, games, seed):
             chances.append([~used >> seat & 1 for seat in range(seats)])
             shares.append(won)
     table = np.array(totals) / 10, np.array(chances), np.array(shares)
-    start = [policy[name] for name in SCORES]
+    start = [policy["strength"][name] for name in SCORES]
     fitted = minimize(cross_entropy, start, args=table, method="BFGS")
     return dict(zip(SCORES, fitted.x.tolist(), strict=True))
 
@@ -78,6 +84,64 @@ def cross_entropy(values, totals, chances, shares):
     logits -= logits.max(axis=1, keepdims=True)
     logits -= np.log(np.exp(logits).sum(axis=1, keepdims=True))
     return -(shares * logits).sum() / len(shares)
+
+
+def fit_table(policy, rounds, seed):
+    """The table of the first of two seats' win shares, by value iteration over sampled rounds.
+
+    Seats are alike, so that half of the table is sampled. Neighbours are smoothed together.
+    """
+    rules = Riviera(players=2)
+    won = np.zeros((4, REACH, REACH))  # by used Last Chances and scores: in the round itself
+    rows, columns, counts = [], [], []
+    sampled = np.zeros((4, REACH, REACH), bool)
+    for used, first, second in np.ndindex(won.shape):
+        if (second, SWAPPED[used]) < (first, used):
+            continue
+        place = np.ravel_multi_index((used, first, second), won.shape)
+        sampled[used, first, second] = True
+        ends = rules.play_rounds(policy, (first, second), used, rounds, seed + int(place))
+        for (end, then), count in ends.items():
+            if then is None:
+                won[used, first, second] += end[0] * count / rounds
+            else:
+                rows.append(place)
+                columns.append(np.ravel_multi_index((then, *end), won.shape))
+                counts.append(count / rounds)
+    passed = csr_matrix((counts, (rows, columns)), shape=(won.size, won.size))
+    shares = np.full(won.shape, 0.5)
+    change = 1.0
+    while change > TINY:
+        after = won + (passed @ shares.ravel()).reshape(won.shape)
+        after = np.where(sampled, after, 1 - after[SWAPPED].transpose(0, 2, 1))
+        change = np.abs(after - shares).max()
+        shares = after
+    shares = smooth(shares)
+    # The game asks for it by unused Last Chances and by the stars, less one, still needed.
+    return shares[::-1, ::-1, ::-1].tolist()
+
+
+def smooth(shares):
+    """Fit a plane to the neighbours of each score pair, near ones weighing more; then mirror."""
+    scores = np.arange(REACH)
+    result = np.empty_like(shares)
+    for first, second in np.ndindex(REACH, REACH):
+        by_first, by_second = scores - first, scores - second
+        near = np.exp(-0.5 * (by_first[:, None] ** 2 + by_second**2) / WIDTH**2).ravel()
+        kept = near > TINY
+        plane = np.stack(
+            [
+                np.ones(kept.sum()),
+                np.repeat(by_first, REACH)[kept],
+                np.tile(by_second, REACH)[kept],
+            ],
+            axis=1,
+        )
+        root = near[kept, None] ** 0.5
+        heights = shares.reshape(4, -1)[:, kept].T
+        result[:, first, second] = np.linalg.lstsq(plane * root, heights * root, rcond=None)[0][0]
+    result = np.clip(result, 0, 1)
+    return (result + 1 - result[SWAPPED].transpose(0, 2, 1)) / 2
 
 
 def fit_luck(policy, seats, games, seed):
@@ -221,7 +285,7 @@ def run_network(network, terms):
     return terms @ network["direct"][:count] + units @ network["outer"], units
 
 
-def fit_network(choices, before, seed):
+def fit_network(choices, before, epochs, learning_rate, seed):
     """Fit a network to differences from the mean of a choice's moves, by Adam.
 
     Choices that the policy before thinks nearly even count more. A part is kept back, on which
@@ -243,18 +307,21 @@ def fit_network(choices, before, seed):
     centre[0] = 0
     size[size < TINY] = 1
     terms = (choices.terms - centre * choices.terms[:, :1]) / size
-    network = {
-        "inner": random_state.normal(0, (1 / count) ** 0.5, (count, UNITS)),
-        "outer": random_state.normal(0, 0.01, UNITS),
-        "direct": np.zeros(count),
-    }
+    # It starts as the network before, in these sizes; units without weight anew.
+    network = {name: np.array(before[name], np.float32) for name in ("inner", "outer", "direct")}
+    for name in ("inner", "direct"):
+        network[name] = network[name][:count]
+        network[name][0] += centre @ network[name]
+        network[name] = (network[name].T * size).T.astype(np.float32)
+    new = np.abs(network["outer"]) < TINY
+    network["inner"][:, new] = random_state.normal(0, (1 / count) ** 0.5, (count, new.sum()))
     means = {name: np.zeros_like(value) for name, value in network.items()}
     squares = {name: np.zeros_like(value) for name, value in network.items()}
     kept = round(KEPT_BACK * len(choices.sizes))
     batches = np.arange(kept, len(choices.sizes) - BATCH, BATCH)
-    steps = EPOCHS * len(batches)
+    steps = epochs * len(batches)
     step = 0
-    for _ in range(EPOCHS):
+    for _ in range(epochs):
         for first in random_state.permutation(batches):
             step += 1
             end = first + BATCH
@@ -272,7 +339,7 @@ def fit_network(choices, before, seed):
                 "outer": units.T @ error,
                 "direct": given.T @ error,
             }
-            rate = LEARNING_RATE * 0.5 * (1 + np.cos(np.pi * step / steps))
+            rate = learning_rate * 0.5 * (1 + np.cos(np.pi * step / steps))
             for name, slope in slopes.items():
                 means[name] += 0.1 * (slope - means[name])
                 squares[name] += 0.001 * (slope**2 - squares[name])
@@ -333,16 +400,19 @@ def fit(
 ) -> None:
     """Fit the policy for a number of seats and write it."""
     policy = riviera_weights.POLICIES[seats]  # the game reads this very dict
-    policy.update(rounded(fit_scores(policy, seats, 8 * games, seed)))
     policy.update(rounded(fit_luck(policy, seats, games // 20, seed)))
     choices = {}
     for iteration in range(iterations):
+        if seats == 2:
+            policy["shares"] = rounded(fit_table(policy, ROUNDS, seed + iteration))
+        elif iteration == 0:
+            policy["strength"] = rounded(fit_scores(policy, seats, 8 * games, seed))
         before = dict(policy)
         for kind, new in collect(seats, games, seed + iteration).items():
             print(f"  {kind}")
             choices[kind] = choices.get(kind, []) + new
             if isinstance(policy[kind], dict):
-                fitted = fit_network(choices[kind], policy[kind], seed + iteration)
+                fitted = fit_network(choices[kind], policy[kind], *LEARNING[kind], seed + iteration)
             else:
                 fitted = fit_terms(choices[kind], len(policy[kind]))
             policy[kind] = rounded(fitted)

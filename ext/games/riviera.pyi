@@ -65,8 +65,20 @@ class Riviera(Game):
         self, hand: int, colours: int, golden: bool = False, nine: bool = False
     ) -> tuple[float, float]: ...
     def run_policies(
-        self, weights: Sequence[Mapping[str, Any] | None], count: int, seed: int
+        self,
+        weights: Sequence[Mapping[str, Any] | None],
+        count: int,
+        seed: int,
+        first: State | None = None,
     ) -> list[tuple[list[float], list[tuple[list[int], int]]]]: ...
+    def play_rounds(
+        self,
+        weights: Mapping[str, Any],
+        scores: Sequence[int],
+        used: int,
+        count: int,
+        seed: int,
+    ) -> dict[tuple[tuple[float, ...], int | None], int]: ...
     def settle(self, state: State, result: int | Sequence[int] | None = None) -> State: ...
 
 def valid_mask(dice: Sequence[int]) -> int: ...

@@ -548,6 +548,10 @@ cdef class Riviera(Game):
         cdef int total = 0
         memset(knowledge, 0, sizeof(Knowledge))
         knowledge.weights = weights
+        if self.seats == 2:
+            knowledge.shares = weights["shares"]
+        else:
+            knowledge.strength = weights["strength"]
         knowledge.seats = self.seats
         knowledge.hand_size = self.hand_size
         knowledge.max_rounds = self.max_rounds
@@ -1903,7 +1907,7 @@ cdef class Riviera(Game):
         look_ahead(&self.knowledge, hand, colours, golden, nine, &outlook)
         return outlook.fail, outlook.stars
 
-    def run_policies(self, weights, int count, uint64_t seed):
+    def run_policies(self, weights, int count, uint64_t seed, State first=None):
         """Have policies play games against each other, without the GIL.
 
         Parameters
@@ -1913,11 +1917,13 @@ cdef class Riviera(Game):
         count : int
             Games, at least 1. The n-th one has the same deals for the same seed.
         seed : int
+        first : State, optional
+            The full state in which all games begin; by default that before the first deal.
 
         Returns
         -------
         list of tuple
-            Of each game the win shares, and of each round's beginning but the first the
+            Of each game the win shares, and of each round's beginning but the first one's the
             scores by seat and the bit mask of used Last Chances.
         """
         cdef Knowledge[MAX_SEATS] by_seat
@@ -1932,16 +1938,21 @@ cdef class Riviera(Game):
             else:
                 self.fill_knowledge(by_seat + seat, weights[seat])
         result = []
+        if first is not None and not self.full(self.read(first)):
+            raise ValueError("games need a full state to begin in, this is an observation")
         for game in range(count):
-            state = self.new_state()
+            if first is None:
+                state = self.new_state()
+                self.start(state.data, -1)
+            else:
+                state = self.copy_state(first)
             table = <Table*>state.data
-            self.start(table, -1)
             rounds = []
             while table.phase != OVER:
                 with nogil:
                     # Each round has its own luck, whatever was played in those before.
                     seed_random(&random, seed, game << 10 | table.round_number)
-                    while table.phase != ROLL:
+                    while table.phase == SET_UP or table.phase == DEAL:
                         self.chance(table, &random)
                     self.play_round(table, NULL, by_seat, &random, NULL)
                 if table.phase != OVER:
@@ -1950,6 +1961,55 @@ cdef class Riviera(Game):
                     ))
             self.returns(table, shares)
             result.append(([shares[seat] for seat in range(self.seats)], rounds))
+        return result
+
+    def play_rounds(self, weights, scores, int used, int count, uint64_t seed):
+        """Have a policy play one round, again and again, from the same scores.
+
+        Parameters
+        ----------
+        weights : dict
+            As in `riviera_weights`.
+        scores : sequence of int
+            By seat, below the target.
+        used : int
+            Bit mask of the seats whose Last Chance is used.
+        count : int
+            Rounds.
+        seed : int
+
+        Returns
+        -------
+        dict
+            How often each end came about: by (win shares, None) if the game was over, else by
+            (scores, used Last Chances).
+        """
+        cdef Knowledge knowledge
+        cdef float[MAX_SEATS] shares
+        cdef State state
+        cdef Table* table
+        cdef Random random
+        cdef int number, seat
+        self.fill_knowledge(&knowledge, weights)
+        result = {}
+        for number in range(count):
+            state = self.new_state()
+            table = <Table*>state.data
+            self.start(table, -1)
+            for seat in range(self.seats):
+                table.scores[seat] = scores[seat]
+            table.used = used
+            with nogil:
+                seed_random(&random, seed, number)
+                while table.phase != ROLL:
+                    self.chance(table, &random)
+                self.play_round(table, &knowledge, NULL, &random, NULL)
+            if table.phase == OVER:
+                self.returns(table, shares)
+                end = tuple([shares[seat] for seat in range(self.seats)]), None
+            else:
+                end = tuple([table.scores[seat] for seat in range(self.seats)]), table.used
+            result[end] = result.get(end, 0) + 1
         return result
 
     def can_deal(self):

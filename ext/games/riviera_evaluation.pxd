@@ -7,14 +7,15 @@ from aleator.ext.games.riviera cimport Table
 
 cdef enum:
     # The numbers of terms of each kind of choice, see `terms_of`.
-    MORE_TERMS = 28
+    MORE_TERMS = 42
     SAVE_TERMS = 5
     PLAY_TERMS = MORE_TERMS + 8
     TURN_TERMS = 5
     EXCHANGE_TERMS = 13
     GOLDEN_TERMS = 2
     MOST_TERMS = PLAY_TERMS
-    UNITS = 16  # units of a network
+    UNITS = 32  # units of a network
+    REACH = 40  # stars to the target, at most, in the table of win shares
 
 # A small neural network over terms: a weighted sum, and one of units, weighted sums above 0. The
 # first term is 1.
@@ -23,10 +24,10 @@ cdef struct Network:
     float[UNITS] outer
     float[MOST_TERMS] direct
 
-# How the policy of playouts weighs things, in win shares.
-cdef struct Weights:
-    # The strength of a score by its distance to the target, in tens of stars: linear, squared,
-    # and for each star of the last ten; and of an unused Last Chance, alike.
+# How strong a score is, where there are more than two seats.
+cdef struct Strength:
+    # By its distance to the target, in tens of stars: linear, squared, and for each star of the
+    # last ten; and of an unused Last Chance, alike.
     float distance
     float distance_squared
     float last_ten
@@ -35,7 +36,10 @@ cdef struct Weights:
     # By how much the leader's distance, less two, and its square sharpen them.
     float leader
     float leader_squared
-    float others_keep  # the part of their stars on the table that seats still in will bank
+
+# How the policy of playouts weighs things, in win shares.
+cdef struct Weights:
+    float others_keep  # how likely seats still in are to bank their stars on the table
     float others_gain  # stars that they will add
     # Of what a roll brings by luck: of each star that the best valid card has more than expected,
     # by what two stars are worth; and of a failure, by what is lost then, and by two stars' worth.
@@ -54,6 +58,10 @@ cdef struct Weights:
 # What the evaluation needs of the options.
 cdef struct Knowledge:
     Weights weights
+    Strength strength  # with more than two seats
+    # With two seats, the first one's win share between rounds: by unused Last Chances, a bit for
+    # each seat, and by the stars, less one, that each still needs.
+    float[4][REACH][REACH] shares
     int seats
     int hand_size
     int max_rounds  # 0: no end

@@ -63,6 +63,9 @@ cdef enum:
     )
 
 
+cdef float UNSEEN_FAIL = 0.72  # the chance that a card is not valid, about
+cdef float STARS_A_PLAY = 2.2
+
 cdef uint64_t[ALL_WORDS] ROLLS
 cdef int[COLOURS + 1][KINDS] STARTS  # by number of coloured dice and kind: the first word in ROLLS
 cdef int[DICE + 1] ROLL_COUNTS  # by number of dice
@@ -233,11 +236,33 @@ cdef inline float stars_of(const Knowledge* knowledge, uint64_t cards) noexcept 
     return result
 
 
+cdef float look_up(const Knowledge* knowledge, const float* totals, int chances) noexcept nogil:
+    """The first of two seats' win share by the table, between whose entries it is straight."""
+    cdef const float* table = &knowledge.shares[chances & 3][0][0]
+    cdef float first = knowledge.target - totals[0]
+    cdef float second = knowledge.target - totals[1]
+    cdef float most = max(first, second)
+    cdef int low_first, low_second
+    if most > REACH:  # a longer game: by what part of the way is left
+        first *= REACH / most
+        second *= REACH / most
+    first = max(<float>0, first - 1)
+    second = max(<float>0, second - 1)
+    low_first = min(REACH - 2, <int>first)
+    low_second = min(REACH - 2, <int>second)
+    first -= low_first
+    second -= low_second
+    table += low_first * REACH + low_second
+    return (1 - first) * ((1 - second) * table[0] + second * table[1]) + first * (
+        (1 - second) * table[REACH] + second * table[REACH + 1]
+    )
+
+
 cdef void share_win(
     const Knowledge* knowledge, const float* totals, int chances, int round_number, float* shares
 ) noexcept nogil:
     """The win shares of totals at the end of a round; `chances` are the unused Last Chances."""
-    cdef const Weights* weights = &knowledge.weights
+    cdef const Strength* strength = &knowledge.strength
     cdef float most = totals[0]
     cdef float best = -1e9
     cdef float distance, sharp
@@ -252,17 +277,21 @@ cdef void share_win(
         for seat in range(knowledge.seats):
             shares[seat] = (<float>1.0) / winners if totals[seat] > most - <float>0.01 else 0
         return
+    if knowledge.seats == 2:
+        shares[0] = look_up(knowledge, totals, chances)
+        shares[1] = 1 - shares[0]
+        return
     distance = min(<float>FAR, <float>0.1 * (knowledge.target - most)) - 2
-    sharp = 1 + weights.leader * distance + weights.leader_squared * distance * distance
+    sharp = 1 + strength.leader * distance + strength.leader_squared * distance * distance
     for seat in range(knowledge.seats):
         distance = <float>0.1 * (knowledge.target - totals[seat])
         shares[seat] = (
-            weights.distance * distance
-            + weights.distance_squared * distance * min(<float>FAR, distance)
-            + weights.last_ten * max(<float>0, 1 - distance)
+            strength.distance * distance
+            + strength.distance_squared * distance * min(<float>FAR, distance)
+            + strength.last_ten * max(<float>0, 1 - distance)
         )
         if chances >> seat & 1:
-            shares[seat] += max(<float>0, weights.chance + weights.chance_distance * distance)
+            shares[seat] += max(<float>0, strength.chance + strength.chance_distance * distance)
         shares[seat] *= sharp
         best = max(best, shares[seat])
     for seat in range(knowledge.seats):
@@ -286,27 +315,58 @@ cdef void settle_round(
 
 # What a seat can expect of the round.
 
+# How likely a hand unseen is to play so many cards on end: with a Last Chance or not, by its cards
+# and by their number. As if each card were valid for itself, with the same chance.
+cdef float[2][MAX_HAND + 1][MAX_HAND + 1] CHAINS
+
+cdef void fill_chains() noexcept:
+    cdef int cards, plays
+    cdef float fail
+    memset(CHAINS, 0, sizeof(CHAINS))
+    for cards in range(MAX_HAND + 1):
+        CHAINS[0][cards][0] = 1
+        CHAINS[1][cards][0] = 1
+        fail = powf(UNSEEN_FAIL, cards)
+        for plays in range(1, cards + 1):
+            CHAINS[0][cards][plays] = (1 - fail) * CHAINS[0][cards - 1][plays - 1]
+            CHAINS[1][cards][plays] = (1 - fail) * CHAINS[1][cards - 1][plays - 1] + (
+                fail * CHAINS[0][cards][plays]
+            )
+
+fill_chains()
+
+
 cdef struct Prospects:
-    # Expected at the end of the round; that of the seat without its stars on the table.
+    # Expected at the end of the round; that of the seat without its stars on the table. And if all
+    # others that are in the round crash.
     float[MAX_SEATS] totals
+    float[MAX_SEATS] least
+    int inside  # bit mask of the seats in the round
+    int[MAX_SEATS] cards  # in their hands
+    float[MAX_SEATS] stakes  # the stars of those in the round
     float at_stake  # the seat's stars on the table
     float crashed  # its win share if it loses them
     float others_at_stake  # most stars on the table, and fewest cards, of the others in the round
     float others_cards
+    int others  # how many are in the round
     int chances  # unused Last Chances
     int colours  # of the dice that the seat can use on the next roll
     int seat
     int round_number
 
 
-cdef float share_of(
-    const Knowledge* knowledge, Prospects* prospects, float stars, bint chance
+cdef float share_among(
+    const Knowledge* knowledge,
+    const Prospects* prospects,
+    const float* others,
+    float stars,
+    bint chance,
 ) noexcept nogil:
-    """The seat's win share if it banks these stars, and has its Last Chance or not."""
+    """The seat's win share among such totals of others; see `share_of`."""
     cdef float[MAX_SEATS] totals
     cdef float[MAX_SEATS] shares
     cdef int seat = prospects.seat
-    memcpy(totals, prospects.totals, sizeof(totals))
+    memcpy(totals, others, sizeof(totals))
     totals[seat] += stars
     share_win(
         knowledge,
@@ -316,6 +376,50 @@ cdef float share_of(
         shares,
     )
     return shares[seat]
+
+
+cdef float share_of_target(
+    const Knowledge* knowledge, const Prospects* prospects, float total
+) noexcept nogil:
+    """The win share of a seat that banks what reaches the target, while others go on.
+
+    They know then what they need, and lose nothing by trying.
+    """
+    cdef float share = 1
+    cdef float ahead
+    cdef int other
+    for other in range(knowledge.seats):
+        if other == prospects.seat:
+            continue
+        ahead = total - prospects.least[other]
+        if prospects.inside >> other & 1:
+            ahead -= prospects.stakes[other]
+            share *= 1 - CHAINS[prospects.chances >> other & 1][prospects.cards[other]][
+                0 if ahead < 0 else min(prospects.cards[other], 1 + <int>(ahead / STARS_A_PLAY))
+            ]
+        elif ahead < <float>-0.01:
+            return 0
+        elif ahead < <float>0.01:
+            share *= <float>0.5
+    return share
+
+
+cdef float share_of(
+    const Knowledge* knowledge, const Prospects* prospects, float stars, bint chance
+) noexcept nogil:
+    """The seat's win share if it banks these stars, and has its Last Chance or not."""
+    cdef float keep = knowledge.weights.others_keep
+    cdef float share
+    if prospects.others and prospects.least[prospects.seat] + stars > (
+        knowledge.target - <float>0.01
+    ):
+        return share_of_target(knowledge, prospects, prospects.least[prospects.seat] + stars)
+    share = share_among(knowledge, prospects, prospects.totals, stars, chance)
+    if not prospects.others:
+        return share
+    return keep * share + (1 - keep) * share_among(
+        knowledge, prospects, prospects.least, stars, chance
+    )
 
 
 cdef void see_prospects(
@@ -331,19 +435,25 @@ cdef void see_prospects(
     prospects.colours = ((1 << COLOURS) - 1) & ~(1 << table.removed)
     prospects.others_at_stake = 0
     prospects.others_cards = knowledge.hand_size
+    prospects.others = popcount(table.inside & ~(1 << seat))
+    prospects.inside = table.inside
     for other in range(knowledge.seats):
         total = knowledge.unit * table.scores[other]
+        prospects.least[other] = total
         if other != seat:
             if table.stopped >> other & 1:
                 total += stars_of(knowledge, table.played[other])
+                prospects.least[other] = total
             elif table.inside >> other & 1:
                 stars = stars_of(knowledge, table.played[other])
-                total += weights.others_keep * stars + weights.others_gain
+                prospects.stakes[other] = stars
+                prospects.cards[other] = knowledge.hand_size - popcount(table.played[other])
+                if knowledge.by_rules:
+                    total += weights.others_keep * stars + weights.others_gain
+                else:
+                    total += stars + weights.others_gain
                 prospects.others_at_stake = max(prospects.others_at_stake, stars)
-                prospects.others_cards = min(
-                    prospects.others_cards,
-                    knowledge.hand_size - popcount(table.played[other]),
-                )
+                prospects.others_cards = min(prospects.others_cards, prospects.cards[other])
             # Before the stops a reservation waits; afterwards it is that of the coming roll.
             if table.reserving[other]:
                 prospects.colours &= ~(1 << (table.reserving[other] - 1))
@@ -423,7 +533,7 @@ cdef void outlook_terms(
     cdef int seat = prospects.seat
     cdef float cards = popcount(hand)
     cdef bint chance = prospects.chances >> seat & 1
-    cdef float others = popcount(table.inside & ~(1 << seat))
+    cdef float others = prospects.others
     cdef float banked = share_of(knowledge, prospects, at_stake, chance)
     cdef float slope = share_of(knowledge, prospects, at_stake + 2, chance) - banked
     cdef float lost = prospects.crashed
@@ -467,6 +577,12 @@ cdef void outlook_terms(
             highest = max(highest, prospects.totals[other])
     terms[26] = knowledge.target - highest
     terms[27] = prospects.crashed
+    terms[28] = share_of(knowledge, prospects, at_stake + 6, chance) - banked
+    terms[29] = share_among(knowledge, prospects, prospects.least, at_stake, chance)
+    memset(terms + 30, 0, VALUES * sizeof(float))
+    while hand:
+        terms[30 + lowest_bit(hand) % VALUES] += 1
+        hand &= hand - 1
 
 
 cdef void more_terms(
@@ -497,7 +613,7 @@ cdef void save_terms(
     )
     terms[2] = cards
     terms[3] = cards * cards
-    terms[4] = popcount(table.inside & ~(1 << prospects.seat))
+    terms[4] = prospects.others
 
 
 cdef float stars_of_others(
@@ -616,6 +732,8 @@ cdef float ask(const Network* network, const float* terms, int count) noexcept n
     cdef int i, j
     memset(units, 0, sizeof(units))
     for i in range(count):
+        if terms[i] == 0:
+            continue
         for j in range(UNITS):
             units[j] += terms[i] * network.inner[i][j]
         result += terms[i] * network.direct[i]
@@ -630,7 +748,7 @@ cdef float gain_of_more(
     """What going on is worth more than to stop."""
     cdef float[MOST_TERMS] terms
     more_terms(knowledge, table, prospects, golden, terms)
-    if terms[13] > <float>0.98:  # to stop wins: the sum is not that exact
+    if terms[13] > <float>0.98 and terms[10] == 0:  # to stop wins: the sum is not that exact
         return -1
     if terms[13] < <float>0.001 and terms[10] == 0:  # to stop loses for sure
         return 1

@@ -7,6 +7,7 @@ from statistics import fmean
 import pytest
 
 from aleator.ext.games.riviera import Riviera
+from aleator.ext.games.riviera_weights import POLICIES
 from aleator.search import Engine, Limits, Position
 from aleator.search.players import players_of
 from tests.reference import riviera as reference
@@ -206,6 +207,27 @@ def test_a_lead_is_worth_more_than_to_be_behind():
     assert worth == sorted(worth)
     assert worth[0] < 0.4
     assert worth[3] > 0.9
+
+
+@pytest.mark.parametrize("used", [0, 0b11])
+def test_a_leader_does_not_bank_too_early_what_the_other_one_can_beat(used):
+    ends = Riviera().play_rounds(POLICIES[2], (35, 30), used, 1000, seed=3)
+    won = sum(count for (shares, then), count in ends.items() if then is None and shares[0] == 1)
+    lost = sum(count for (shares, then), count in ends.items() if then is None and shares[0] == 0)
+    assert won > 1.1 * lost
+
+
+def test_the_table_of_win_shares_is_the_same_for_both_seats():
+    table = POLICIES[2]["shares"]
+    assert len(table) == 4
+    for unused, other in ((0, 0), (1, 2), (3, 3)):
+        for first, second in product(range(40), repeat=2):
+            assert table[unused][first][second] + table[other][second][first] == (
+                pytest.approx(1, abs=2e-4)
+            )
+    # By stars still needed, less one: nearer is better, but for noise, and so is a Last Chance.
+    assert table[0][19][39] > table[0][29][39] + 0.05 > table[0][39][39] + 0.1
+    assert table[1][39][39] > 0.55
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from importlib.metadata import version
+from importlib.util import find_spec
 from json import dumps
 from pathlib import Path
 from typing import Annotated, Any
@@ -416,6 +417,7 @@ def match(
     How far it has come is told on the error stream. Ctrl-C ends the match with the
     partial result, of the sets played so far, and exit code 130.
     """
+    _need_matches("match")
     # Only a match needs scipy, which loads slowly.
     from aleator.search.match import play_match
     from aleator.service.cli.contest import contest
@@ -480,6 +482,7 @@ def calibrate(
 
     This takes hours. Ctrl-C ends it without a result; with --folder it can go on later.
     """
+    _need_matches("calibrate")
     from aleator.search.calibration import calibrate as measure
     from aleator.service.cli.contest import contest
 
@@ -574,6 +577,12 @@ def _position(notation: str, context: typer.Context) -> Position:
     if context.args:
         raise InvalidInput.at("notation", f"must be in quotes: '{notation} ...'")
     return Position.parse(notation)
+
+
+def _need_matches(command: str) -> None:
+    """Complain if what only matches need is not installed: it is large."""
+    if find_spec("choix") is None:
+        raise InvalidInput.at(command, "needs more: pip install 'aleator[matches]'")
 
 
 def _options(players: int | None, texts: Sequence[str] | None) -> dict[str, object]:

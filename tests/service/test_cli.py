@@ -685,3 +685,25 @@ def test_a_match_with_options() -> None:
         *("--option", "open_hands=true"),
     )
     assert json.loads(result.stdout)["options"] == {"players": 3, "open_hands": True}
+
+
+def test_only_matches_need_what_the_extra_for_them_installs() -> None:
+    program = (
+        "import sys; sys.modules |= dict.fromkeys(['choix', 'numpy', 'scipy'])\n"
+        "import aleator.service.server; from aleator.service.cli import main; main()"
+    )
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-c", program, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+
+    for command in (["match", "random", "greedy"], ["calibrate", "roygbiv"]):
+        done = run(*command)
+        assert done.returncode == 2
+        assert done.stderr == f"{command[0]}: needs more: pip install 'aleator[matches]'\n"
+    assert (
+        run(
+            "suggest", Position.create("roygbiv", seed=1).notation, "--simulations", "10"
+        ).returncode
+        == 0
+    )

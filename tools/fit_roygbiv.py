@@ -3,26 +3,33 @@
 In each round games are played by the look one ply ahead, with the weights so far (at first zeros:
 so for the most points at once), some noise and a few random moves. A network is then fitted to the
 points that each seat went on to make, by Adam on the squares of both errors and of the error of the
-margin. Each position enters in one of three forms, drawn at random: all hands seen; as the seat to
-act sees it; as the other seat saw it before its draw. After the last round the scale of the
-logistic function from margin to share of the win is fitted for each number of empty cells.
+margin. Once there are predictions, these points are a mixture of what the weights so far
+predicted later in the game and of how it ended, TD(0.88), which has less luck in it. Each position
+enters in one of three forms, drawn at random: all hands seen; as the seat to act sees it; as the
+other seat saw it before its draw. Two more things are fitted for each number of empty cells: the
+scale of the logistic function from margin to share of the win, and which dice are kept in hand.
 
 Run from the top folder, with nothing else to do for about half an hour:
 
     python -m tools.fit_roygbiv [--again] [--scale 0.01]
 
-Writes `ext/games/roygbiv_weights.json`; `--scale` makes all rounds shorter. The weights in
-place are from three rounds of 1,800, 3,600 and 15,000 games, and `--again --scale 0.6` after them.
+Writes `ext/games/roygbiv_weights.json`; `--scale` makes all rounds shorter, and `--again` goes
+on from the weights in place. Those in place come from rounds of 1,800, 3,600, 15,000 and 36,000
+games with 59 inputs and 64 hidden units; filled up with zeros to the present
+size, from 15,000 games more, fitted anew to how they ended; and from 12,000 as `--again` plays and
+fits them. What is kept in hand was counted in 1,500 games between these two.
 """
 
 import argparse
 import json
 import time
+from itertools import combinations_with_replacement
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.optimize import minimize_scalar
+from scipy.special import comb
 
 from aleator.ext.games.roygbiv import Roygbiv
 from aleator.ext.games.roygbiv_evaluation import (
@@ -34,15 +41,23 @@ from aleator.ext.games.roygbiv_evaluation import (
 TARGET = Path("ext/games/roygbiv_weights.json")
 SEED = 20261130
 ROUNDS = (4_000, 8_000, 60_000)  # games
-RANDOM_MOVES = 0.04
-NOISE = 1.5  # points, scale of the Gumbel noise
+RANDOM_MOVES = 0.02
+NOISE = 0.4  # points, scale of the Gumbel noise
+TRACE = 0.88  # of TD(trace), once there are predictions
 UNIT = 20  # points, as in the evaluation
 PLAYS = 48
 BATCH = 2048
-EPOCHS = 6
+EPOCHS = 5
 LEARNING_RATE = 2e-3
+LATER_RATE = 1e-3  # for a network that has learned before
 KEPT_BACK = 0.05  # of the games, to measure the error on
 DIGITS = 5
+THEIR_DICE = slice(56, 63)  # of the features, by value: of the seat that is not to act
+BAG = slice(63, 70)  # a third of the counts
+KEEPING_ROWS = 2_000  # positions for each number of empty cells
+KEEPING_STEPS = 25
+LEAST_KEEPING = 0.05
+LAST_DRAWS = 8  # empty cells; with fewer, the hands are known or nearly so
 
 
 class Samples:
@@ -57,7 +72,7 @@ class Samples:
         self.forms = np.empty(count, np.int32)
 
 
-def play(games: int, round_number: int) -> Samples:
+def play(games: int, round_number: int, trace: float) -> Samples:
     """Play games with the weights in use."""
     rules = Roygbiv()
     samples = Samples(games)
@@ -69,6 +84,7 @@ def play(games: int, round_number: int) -> Samples:
             int(rng.integers(2**63)),
             noise=NOISE,
             random_moves=RANDOM_MOVES,
+            trace=trace,
             features=samples.features[rows],
             gains=samples.gains[rows],
             margins=samples.margins[rows],
@@ -81,20 +97,16 @@ def play(games: int, round_number: int) -> Samples:
 class Network:
     """The network of the evaluation, with what Adam keeps of each parameter."""
 
-    def __init__(self, inputs: int, hidden: int, rng: np.random.Generator) -> None:
-        self.parameters = [
-            rng.normal(0, 20**-0.5, (inputs, hidden)).astype(np.float32),
-            np.zeros(hidden, np.float32),
-            rng.normal(0, hidden**-0.5, (hidden, 2)).astype(np.float32),
-            np.zeros(2, np.float32),
-        ]
+    def __init__(self, parameters: list[np.ndarray]) -> None:
+        self.parameters = [values.astype(np.float32) for values in parameters]
         self.means = [np.zeros_like(values) for values in self.parameters]
         self.squares = [np.zeros_like(values) for values in self.parameters]
         self.steps = 0
 
     def hidden(self, inputs: np.ndarray) -> np.ndarray:
         """The activations of the hidden layer."""
-        return np.maximum(inputs @ self.parameters[0] + self.parameters[1], 0)
+        hidden: np.ndarray = inputs @ self.parameters[0] + self.parameters[1]
+        return np.maximum(hidden, 0)
 
     def predict(self, inputs: np.ndarray) -> np.ndarray:
         """What both seats will make, in points."""
@@ -117,17 +129,44 @@ class Network:
             self.parameters[i] -= np.float32(rate) * mean / (np.sqrt(square) + np.float32(1e-8))
 
 
-def fit(samples: Samples, round_number: int) -> dict[str, Any]:
-    """Fit a network and the scales to the positions of a round."""
-    rng = np.random.default_rng((SEED, round_number, 1))
+def random_network(number: int) -> Network:
+    """A network to begin a round with."""
+    rng = np.random.default_rng((SEED, number, 2))
+    shape = weights()
+    inputs, hidden = len(shape["inner"]), len(shape["inner_bias"])
+    return Network(
+        [
+            rng.normal(0, 20**-0.5, (inputs, hidden)),
+            np.zeros(hidden),
+            rng.normal(0, hidden**-0.5, (hidden, 2)),
+            np.zeros(2),
+        ]
+    )
+
+
+def network_in_place() -> Network:
+    """The network of the weights in use."""
+    values = weights()
+    return Network(
+        [
+            np.array(values["inner"]),
+            np.array(values["inner_bias"]),
+            np.array(values["outer"]).T,
+            np.array(values["outer_bias"]),
+        ]
+    )
+
+
+def fit(samples: Samples, network: Network, number: int, learning_rate: float) -> dict[str, Any]:
+    """Fit the network and the scales to the positions of a round."""
+    rng = np.random.default_rng((SEED, number, 1))
     kept = max(PLAYS, int(len(samples.gains) * KEPT_BACK) // PLAYS * PLAYS)
-    network = Network(samples.features.shape[1], len(weights()["inner_bias"]), rng)
     batches = max(1, (len(samples.gains) - kept) // BATCH)
     for epoch in range(EPOCHS):
         order = kept + rng.permutation(len(samples.gains) - kept)
         for batch in range(batches):
             chosen = order[batch * BATCH : (batch + 1) * BATCH]
-            rate = LEARNING_RATE * (1.01 - (epoch * batches + batch) / (EPOCHS * batches))
+            rate = learning_rate * (1.01 - (epoch * batches + batch) / (EPOCHS * batches))
             network.learn(samples.features[chosen], samples.gains[chosen], rate)
         error = network.predict(samples.features[:kept]) - samples.gains[:kept]
         print(
@@ -145,14 +184,25 @@ def fit(samples: Samples, round_number: int) -> dict[str, Any]:
         "outer": outer.T.tolist(),
         "outer_bias": outer_bias.tolist(),
         "scales": fit_scales(samples, network),
+        "keeping": fit_keeping(samples),
     }
+
+
+def final_margins(samples: Samples) -> np.ndarray:
+    """How each position's game ended, for the seat to act."""
+    ends = samples.margins + samples.gains[:, 0] - samples.gains[:, 1]
+    # With each play the other seat is to act, and in the third form it already is.
+    signs = (-1) ** (np.arange(len(ends)) % PLAYS + (samples.forms == 2))
+    last = slice(PLAYS - 1, None, PLAYS)  # of each game: its gains are no predictions
+    final: np.ndarray = np.repeat(ends[last] * signs[last], PLAYS) * signs
+    return final
 
 
 def fit_scales(samples: Samples, network: Network) -> list[float]:
     """The scale for each number of empty cells that makes the results most likely."""
     gains = network.predict(samples.features)
     predicted = samples.margins + gains[:, 0] - gains[:, 1]
-    final = samples.margins + samples.gains[:, 0] - samples.gains[:, 1]
+    final = final_margins(samples)
     scales = [1.0]
     for empty in range(1, PLAYS + 1):
         chosen = (samples.forms == 0) & (samples.empty == empty)
@@ -167,6 +217,35 @@ def fit_scales(samples: Samples, network: Network) -> list[float]:
     return scales
 
 
+def fit_keeping(samples: Samples) -> list[list[float]]:
+    """By empty cells and value, how much likelier than others a die is kept in hand.
+
+    Of the hand of the seat that is not to act any die may be the one that it drew last; the
+    others count by these weights, which are to bring as many dice of each value as were seen.
+    """
+    hands = np.array(
+        [np.bincount(dice, minlength=7) for dice in combinations_with_replacement(range(7), 3)]
+    )
+    ways_of = comb(np.arange(8)[:, None], np.arange(4))  # to take so many of so many dice
+    keeping = [[1.0] * 7 for _ in range(PLAYS + 1)]
+    for empty in range(LAST_DRAWS, PLAYS):
+        # Neighbours too: for smoothness, and as single numbers of cells are few positions.
+        near = (abs(samples.empty - empty) <= 2) & (samples.empty >= LAST_DRAWS)
+        chosen = np.flatnonzero(near & (samples.empty < PLAYS) & (samples.forms == 0))
+        rows = samples.features[chosen[:KEEPING_ROWS]]
+        held = rows[:, THEIR_DICE]
+        unseen = np.rint(held + 3 * rows[:, BAG]).astype(int)
+        ways = np.prod(ways_of[unseen[:, None, :], hands], axis=2)
+        likelier = np.ones(7)
+        for _ in range(KEEPING_STEPS):
+            weighed = ways * (np.prod(likelier**hands, axis=1) * (hands / likelier).sum(1))
+            expected = (weighed / weighed.sum(1, keepdims=True) @ hands).mean(0)
+            likelier = np.maximum(likelier * (held.mean(0) / expected) ** 1.5, LEAST_KEEPING)
+            likelier /= likelier.mean()
+        keeping[empty] = [round(float(factor), 3) for factor in likelier]
+    return keeping
+
+
 def nothing() -> dict[str, Any]:
     """Weights that expect nothing to come."""
     shape = weights()
@@ -176,6 +255,7 @@ def nothing() -> dict[str, Any]:
         "outer": [[0.0] * len(row) for row in shape["outer"]],
         "outer_bias": [0.0, 0.0],
         "scales": [float(UNIT)] * len(shape["scales"]),
+        "keeping": [[1.0] * len(row) for row in shape["keeping"]],
     }
 
 
@@ -187,15 +267,21 @@ def main() -> None:
         "--again", action="store_true", help="the last round only, from the weights in place"
     )
     arguments = parser.parse_args()
-    if not arguments.again:
+    if arguments.again:
+        rounds = [len(ROUNDS) - 1]
+    else:
+        rounds = [*range(len(ROUNDS))]
         use_weights(nothing())
-    for number, games in enumerate(ROUNDS):
-        if arguments.again and number < len(ROUNDS) - 1:
-            continue
+    for number in rounds:
         start = time.monotonic()
-        samples = play(max(20, round(games * arguments.scale)), number)
+        games = max(20, round(ROUNDS[number] * arguments.scale))
+        # Nothing is predicted yet in the first round.
+        samples = play(games, number, TRACE if arguments.again or number else 1)
         print(f"round {number}: {time.monotonic() - start:.0f} s of play", flush=True)
-        fitted = fit(samples, number)
+        if arguments.again:
+            fitted = fit(samples, network_in_place(), number, LATER_RATE)
+        else:
+            fitted = fit(samples, random_network(number), number, LEARNING_RATE)
         use_weights(fitted)
         TARGET.write_text(json.dumps(fitted) + "\n")
 

@@ -94,6 +94,7 @@ cdef class Game:
     cdef bint determinize(self, void* state, int seat, Random* random) noexcept nogil
     cdef int worlds(self, const void* state, int seat) noexcept nogil
     cdef double world(self, void* state, int seat, int number) noexcept nogil
+    cdef double likelihood(self, const void* state, int seat) noexcept nogil
     cdef uint64_t information_hash(self, const void* state, int seat) noexcept nogil
 
     # What a position is worth.

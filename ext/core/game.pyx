@@ -158,6 +158,13 @@ cdef class Game:
         """
         return 1
 
+    cdef double likelihood(self, const void* state, int seat) noexcept nogil:
+        """How likely the other seats' choices so far are, were this the full state; above 0.
+
+        In proportion only. For searches with knowledge, which go through what `world` lists.
+        """
+        return 1
+
     cdef uint64_t information_hash(self, const void* state, int seat) noexcept nogil:
         """A hash of what `seat` knows of a state or observation."""
         return 0
@@ -395,8 +402,18 @@ cdef class Game:
             raise ValueError("no full state agrees with this observation")
         return copy
 
-    def enumerate_determinizations(self, State state not None, int seat):
+    def enumerate_determinizations(
+        self, State state not None, int seat, *, bint knowledge=False
+    ):
         """All full states that agree with what `seat` knows, and how likely each one is.
+
+        Parameters
+        ----------
+        state : State
+        seat : int
+        knowledge : bool
+            Whether what others chose says something of it, as in a search with knowledge; by
+            default the rules alone do.
 
         Returns
         -------
@@ -412,8 +429,11 @@ cdef class Game:
             copy = self.copy_state(observation)
             probability = self.world(copy.data, seat, number)
             if probability > 0:
+                if knowledge:
+                    probability *= self.likelihood(copy.data, seat)
                 found.append((probability, copy))
-        return found or None
+        total = sum([probability for probability, _ in found]) if knowledge else 1
+        return [(probability / total, world) for probability, world in found] or None
 
     def win_shares(self, State state not None):
         """Each seat's share of the win, of a finished game.

@@ -79,7 +79,9 @@ cdef class SampledSearch(Search):
 
     def __cinit__(self, *_, **__):
         self.before = self.game.copy_state(self.root)
-        list_worlds(&self.worlds, self.game, self.root, self.seat, &self.random)
+        list_worlds(
+            &self.worlds, self.game, self.root, self.seat, self.knowledge, &self.random
+        )
         self.plant_trees()
         # `rate_root_moves` left a determinization.
         self.mixed = self.mixes(self.work.data, self.seat, self.root_moves[0])

@@ -15,7 +15,7 @@ cdef struct Worlds:
 
 
 cdef int list_worlds(
-    Worlds* worlds, Game game, State observation, int seat, Random* random
+    Worlds* worlds, Game game, State observation, int seat, bint knowledge, Random* random
 ) except -1
 cdef const void* world_at(const Worlds* worlds, uint32_t number) noexcept nogil
 cdef void free_worlds(Worlds* worlds) noexcept nogil

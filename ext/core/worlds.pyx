@@ -24,7 +24,7 @@ cdef double GOLDEN_RATIO = 0.6180339887498949
 
 
 cdef int list_worlds(
-    Worlds* worlds, Game game, State observation, int seat, Random* random
+    Worlds* worlds, Game game, State observation, int seat, bint knowledge, Random* random
 ) except -1:
     """List what an observation leaves open, in zeroed memory, if the game does.
 
@@ -42,25 +42,27 @@ cdef int list_worlds(
     if worlds.states == NULL or worlds.bounds == NULL:
         raise MemoryError
     with nogil:
-        fill_worlds(worlds, game, observation.data, seat, numbers)
+        fill_worlds(worlds, game, observation.data, seat, knowledge, numbers)
     return 0
 
 
 cdef void fill_worlds(
-    Worlds* worlds, Game game, const void* observation, int seat, int numbers
+    Worlds* worlds, Game game, const void* observation, int seat, bint knowledge, int numbers
 ) noexcept nogil:
     cdef char* state
     cdef double probability
     cdef double bound = 0
-    cdef int number
+    cdef int number, i
     for number in range(numbers):
         state = worlds.states + worlds.count * worlds.size
         memcpy(state, observation, worlds.size)
         probability = game.world(state, seat, number)
         if probability > 0:
-            bound += probability
+            bound += probability * (game.likelihood(state, seat) if knowledge else 1)
             worlds.bounds[worlds.count] = bound
             worlds.count += 1
+    for i in range(worlds.count):
+        worlds.bounds[i] /= bound
 
 
 cdef const void* world_at(const Worlds* worlds, uint32_t number) noexcept nogil:

@@ -7,7 +7,8 @@ the last entry, and allocates nothing.
 
 The rules are on the game's page of the documentation. Limits: 2, 3, 4 or 6
 seats. Determinizations are uniform over the ways to deal what the seat has not
-seen; what the other seats' choices reveal is not used here.
+seen; of what others' choices reveal, no more than which dice players keep is used, with
+two seats.
 """
 
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
@@ -28,6 +29,7 @@ from aleator.ext.core.random cimport Random, below, next64, scaled
 from aleator.ext.games.roygbiv_evaluation cimport (
     estimate,
     guided_playout,
+    keeping_likelihood,
     rate_closely,
     rate_quickly,
     soften,
@@ -301,6 +303,13 @@ cdef class Roygbiv(Game):
             number //= ways
         board.known = (1 << self.seats) - 1
         return probability
+
+    cdef double likelihood(self, const void* state, int seat) noexcept nogil:
+        cdef const Board* board = <const Board*>state
+        # Once the bag is empty, the hand is known; before the first play, nothing was chosen.
+        if self.seats != 2 or self.open_hands or board.bag[0] == 0 or board.played[0] == 1:
+            return 1
+        return keeping_likelihood(board, seat ^ 1)
 
     cdef uint64_t information_hash(self, const void* state, int seat) noexcept nogil:
         cdef Board copy

@@ -12,6 +12,7 @@ def self_play(
     *,
     noise: float,
     random_moves: float,
+    trace: float,
     features: Any,
     gains: Any,
     margins: Any,

@@ -1,12 +1,13 @@
 """ROYGBIV: what positions and moves are worth, for the search.
 
 With two seats, a small neural network tells how many points each seat will still
-make. It sees 59 features: for each value the three best captures that a die of
-it could make now and the sum over all empty cells, the values on the board, both
-hands, the bag, and how much of the board is empty. A hand that is not known, or
-not yet drawn, enters by its expectation. The margin becomes a share of the win by a
+make. It sees 88 features: for each value the best captures that a die of it could
+make now and sums over all empty cells, the values on the board, both hands, the bag,
+what these could capture, and how much of the board is empty. A hand that is not known,
+or not yet drawn, enters by its expectation. The margin becomes a share of the win by a
 logistic function whose scale depends on the number of empty cells. The last
-plays, from the fourth last on, are played out exactly.
+plays, from the fourth last on, are played out exactly. For dealing the other hand, there are
+weights of the dice that players keep.
 
 With more seats, positions are played to the end by the best of a few random
 plays at a time, and the final scores softened into shares of the win.
@@ -46,8 +47,8 @@ from aleator.ext.games.roygbiv cimport (
 cdef enum:
     LANES = VALUES + 1  # one byte for each value, the first unused
     BEST = 3  # captures looked at for each value
-    FEATURES = 59
-    HIDDEN = 64
+    FEATURES = 88
+    HIDDEN = 128
     TRIES = 6  # random plays of which a guided playout takes the best
     EXACT_PLAYS = 4  # so many last plays are solved
 
@@ -72,8 +73,44 @@ cdef struct Network:
     float[2][HIDDEN] outer  # to the points of the seat to act, and of the other
     float[2] outer_bias
     float[CELLS] scales  # by empty cells: of the logistic function, in points
+    # By empty cells and value: how much likelier than others a die is kept in hand, in the play
+    # before by the seat that is not to act; above 0.
+    float[CELLS][LANES] keeping
 
 cdef Network NETWORK
+
+
+cdef extern from *:
+    """
+    /* Processors with wider vectors use them; the results are the same to the bit, as nothing is
+       fused or reordered. */
+    #if defined(__x86_64__) && defined(NDEBUG)
+    #define ALEATOR_CLONES __attribute__((target_clones("avx2", "default")))
+    #else
+    #define ALEATOR_CLONES
+    #endif
+    #define ALEATOR_INPUTS 88
+    #define ALEATOR_HIDDEN 128
+    #define ALEATOR_BLOCK 32
+    ALEATOR_CLONES static void aleator_apply_layer(
+        const float *restrict input, const float *restrict weights,
+        const float *restrict bias, float *restrict output)
+    {
+        for (int start = 0; start < ALEATOR_HIDDEN; start += ALEATOR_BLOCK) {
+            float sums[ALEATOR_BLOCK];
+            for (int j = 0; j < ALEATOR_BLOCK; j++)
+                sums[j] = bias[start + j];
+            for (int i = 0; i < ALEATOR_INPUTS; i++)
+                for (int j = 0; j < ALEATOR_BLOCK; j++)
+                    sums[j] += input[i] * weights[i * ALEATOR_HIDDEN + start + j];
+            for (int j = 0; j < ALEATOR_BLOCK; j++)
+                output[start + j] = sums[j] > 0 ? sums[j] : 0;
+        }
+    }
+    """
+    void apply_layer "aleator_apply_layer"(
+        const float* input, const float* weights, const float* bias, float* output
+    ) noexcept nogil
 
 
 # What is known of a hand: dice, and how many more of the pool of unseen dice are in it.
@@ -90,6 +127,7 @@ def weights():
         "outer": [[NETWORK.outer[i][j] for j in range(HIDDEN)] for i in range(2)],
         "outer_bias": [NETWORK.outer_bias[i] for i in range(2)],
         "scales": [NETWORK.scales[i] for i in range(CELLS)],
+        "keeping": [[NETWORK.keeping[i][j] for j in range(1, LANES)] for i in range(CELLS)],
     }
 
 
@@ -113,6 +151,8 @@ def use_weights(values):
         NETWORK.outer_bias[i] = values["outer_bias"][i]
     for i in range(CELLS):
         NETWORK.scales[i] = values["scales"][i]
+        for j in range(1, LANES):
+            NETWORK.keeping[i][j] = values["keeping"][i][j - 1]
 
 
 use_weights(json.loads(files(__package__).joinpath("roygbiv_weights.json").read_text()))
@@ -163,6 +203,74 @@ cdef inline float best_capture(
     return result
 
 
+cdef inline float weigh(const uint8_t* points, const float* dice) noexcept nogil:
+    """Points by value, summed over dice."""
+    cdef float total = 0
+    cdef int value
+    for value in range(1, VALUES + 1):
+        total += points[value] * dice[value]
+    return total
+
+
+cdef inline float weigh_sums(const int* points, const float* dice) noexcept nogil:
+    """The same of greater numbers."""
+    cdef float total = 0
+    cdef int value
+    for value in range(1, VALUES + 1):
+        total += points[value] * dice[value]
+    return total
+
+
+cdef inline void find_apart(
+    const uint8_t[SIDE][SIDE * LANES] captures,
+    const uint8_t* column_best,
+    const uint8_t* best,
+    uint8_t* apart,
+) noexcept nogil:
+    """For each value, the best capture that shares no line with a best one.
+
+    Best captures that share a line pairwise lie in one line. So what counts is what lies
+    outside of a line that has all of them; one byte a value, 255 for true.
+    """
+    cdef uint8_t[SIDE][LANES] row_best
+    cdef uint8_t[SIDE * LANES] column_open
+    cdef uint8_t[LANES] row_open
+    cdef uint8_t[SIDE * LANES] found
+    cdef uint8_t[LANES] rows
+    cdef uint8_t[LANES] columns
+    cdef int i, j, value
+    memset(row_best, 0, sizeof(row_best))
+    memset(rows, 0, sizeof(rows))
+    memset(columns, 0, sizeof(columns))
+    memset(found, 0, sizeof(found))
+    memset(apart, 0, LANES)
+    for i in range(SIDE):
+        for j in range(SIDE):
+            for value in range(LANES):
+                row_best[i][value] = max(row_best[i][value], captures[i][j * LANES + value])
+        for value in range(LANES):
+            rows[value] += row_best[i][value] == best[value]
+            columns[value] += column_best[i * LANES + value] == best[value]
+    for j in range(SIDE):
+        for value in range(LANES):
+            column_open[j * LANES + value] = 255 * (
+                (column_best[j * LANES + value] != best[value]) | (columns[value] > 1)
+            )
+    for i in range(SIDE):
+        for value in range(LANES):
+            row_open[value] = 255 * ((row_best[i][value] != best[value]) | (rows[value] > 1))
+        for j in range(SIDE):
+            for value in range(LANES):
+                found[j * LANES + value] = max(
+                    found[j * LANES + value], captures[i][j * LANES + value] & row_open[value]
+                )
+    for j in range(SIDE):
+        for value in range(LANES):
+            apart[value] = max(
+                apart[value], found[j * LANES + value] & column_open[j * LANES + value]
+            )
+
+
 cdef void describe(
     const uint64_t* cells,
     const Hand* mine,
@@ -181,32 +289,46 @@ cdef void describe(
     """
     cdef uint8_t[LANES] row
     cdef uint8_t[SIDE * LANES] columns
-    cdef uint8_t[SIDE * LANES] captures  # of a row, by column and value; 0 if not empty
+    cdef uint8_t[SIDE][SIDE * LANES] captures  # by row, column and value; 0 if not empty
     cdef uint8_t[BEST][SIDE * LANES] tops
     cdef uint8_t[BEST][LANES] best
+    cdef uint8_t[LANES] apart  # the best that shares no line with the best
     cdef int[LANES] sums
+    cdef int[LANES] squares
+    cdef int[SIDE + 1] lines  # by number of empty cells
     cdef float[LANES] up_to  # the share of the pool that is of this value or lower
+    cdef float[LANES] share  # of the pool
+    cdef float[LANES] my_dice  # expected
+    cdef float[LANES] their_dice
     cdef uint64_t empty = cells[0]
+    cdef uint64_t within_reach = 0  # the cells of lines that are not full
     cdef uint64_t word, other
     cdef float inverse = 0
     cdef float left
     cdef int spread = 0
     cdef int i, j, value, count, open_cells
+    memset(captures, 0, sizeof(captures))
     memset(tops, 0, sizeof(tops))
     memset(best, 0, sizeof(best))
     memset(sums, 0, sizeof(sums))
+    memset(squares, 0, sizeof(squares))
+    memset(lines, 0, sizeof(lines))
     for i in range(SIDE):
         sum_line(cells, <uint64_t>COLUMN << i, columns + i * LANES)
         count = popcount(empty & <uint64_t>COLUMN << i)
+        lines[count] += 1
         spread += count * count
+        within_reach |= (<uint64_t>COLUMN << i) * (count > 0)
         for value in range(LANES):
             sums[value] += count * columns[i * LANES + value]
     for i in range(SIDE):
         open_cells = empty >> (i * SIDE) & ROW
         count = popcount(open_cells)
+        lines[count] += 1
         spread += count * count
         if count == 0:
             continue
+        within_reach |= <uint64_t>ROW << (i * SIDE)
         sum_line(cells, <uint64_t>ROW << (i * SIDE), row)
         for value in range(LANES):
             sums[value] += count * row[value]
@@ -215,32 +337,46 @@ cdef void describe(
         for j in range(SIDE):
             memcpy(&other, columns + j * LANES, LANES)
             other = (word + other) & (<uint64_t>0 - <uint64_t>(open_cells >> j & 1))
-            memcpy(captures + j * LANES, &other, LANES)
+            memcpy(captures[i] + j * LANES, &other, LANES)
         for j in range(SIDE * LANES):
-            keep_best(&tops[0][j], &tops[1][j], &tops[2][j], captures[j])
+            keep_best(&tops[0][j], &tops[1][j], &tops[2][j], captures[i][j])
+        for j in range(SIDE):
+            for value in range(LANES):
+                squares[value] += captures[i][j * LANES + value] * captures[i][j * LANES + value]
     for i in range(SIDE):
         for j in range(BEST):
             for value in range(LANES):
                 keep_best(
                     &best[0][value], &best[1][value], &best[2][value], tops[j][i * LANES + value]
                 )
+    find_apart(captures, tops[0], best[0], apart)
     if pool[0]:
         inverse = (<float>1.0) / pool[0]
     up_to[0] = 0
+    share[0] = 0
+    my_dice[0] = 0
+    their_dice[0] = 0
     for value in range(1, VALUES + 1):
-        up_to[value] = up_to[value - 1] + pool[value] * inverse
+        share[value] = pool[value] * inverse
+        up_to[value] = up_to[value - 1] + share[value]
+        my_dice[value] = mine.dice[value] + mine.unseen * share[value]
+        their_dice[value] = theirs.dice[value] + theirs.unseen * share[value]
     for i in range(BEST):
         for value in range(2, VALUES + 1):
             features[0] = best[i][value] * (<float>1.0 / 20)
             features += 1
     for value in range(2, VALUES + 1):
         features[0] = sums[value] * (<float>1.0 / 400)
+        features[6] = squares[value] * (<float>1.0 / 3000)
+        features[12] = apart[value] * (<float>1.0 / 20)
+        features[18] = popcount(cells[value - 1] & within_reach) * (<float>1.0 / 7)
         features += 1
+    features += 18
     left = (1 - (mine.unseen + theirs.unseen) * inverse) * (<float>1.0 / 3)
     for value in range(1, VALUES + 1):
         features[0] = popcount(cells[value]) * (<float>1.0 / 7)
-        features[7] = mine.dice[value] + mine.unseen * pool[value] * inverse
-        features[14] = theirs.dice[value] + theirs.unseen * pool[value] * inverse
+        features[7] = my_dice[value]
+        features[14] = their_dice[value]
         features[21] = pool[value] * left
         features += 1
     features += 21
@@ -251,6 +387,16 @@ cdef void describe(
     features[4] = spread * (<float>1.0 / 300)
     features[5] = mine.unseen * (<float>1.0 / 3)
     features[6] = theirs.unseen * (<float>1.0 / 3)
+    features[7] = weigh(best[0], my_dice) * (<float>1.0 / 40)
+    features[8] = weigh(best[1], my_dice) * (<float>1.0 / 40)
+    features[9] = weigh_sums(sums, my_dice) * (<float>1.0 / 800)
+    features[10] = weigh(best[0], their_dice) * (<float>1.0 / 40)
+    features[11] = weigh(best[1], their_dice) * (<float>1.0 / 40)
+    features[12] = weigh_sums(sums, their_dice) * (<float>1.0 / 800)
+    features[13] = weigh(best[0], share) * (<float>1.0 / 20)
+    features[14] = weigh_sums(sums, share) * (<float>1.0 / 400)
+    for i in range(1, 4):
+        features[14 + i] = lines[i] * (<float>1.0 / 4)
 
 
 cdef void predict(const float* features, float* gains) noexcept nogil:
@@ -258,16 +404,11 @@ cdef void predict(const float* features, float* gains) noexcept nogil:
     cdef float[HIDDEN] hidden
     cdef float x
     cdef int i, j
-    for j in range(HIDDEN):
-        hidden[j] = NETWORK.inner_bias[j]
-    for i in range(FEATURES):
-        x = features[i]
-        for j in range(HIDDEN):
-            hidden[j] += x * NETWORK.inner[i][j]
+    apply_layer(features, &NETWORK.inner[0][0], NETWORK.inner_bias, hidden)
     for i in range(2):
         x = NETWORK.outer_bias[i]
         for j in range(HIDDEN):
-            x += NETWORK.outer[i][j] * (hidden[j] if hidden[j] > 0 else 0)
+            x += NETWORK.outer[i][j] * hidden[j]
         gains[i] = x * UNIT
 
 
@@ -417,6 +558,27 @@ cdef void estimate(const Board* board, float* win_shares, float* scores) noexcep
     win_shares[seat ^ 1] = 1 - win_shares[seat]
 
 
+cdef inline float uniform(Random* random) noexcept nogil:
+    """Above 0 and below 1."""
+    return <float>(((next64(random) >> 41) + 0.5) * (1.0 / (1 << 23)))
+
+
+cdef double keeping_likelihood(const Board* board, int seat) noexcept nogil:
+    """How likely a seat that is not to act holds its dice, in proportion, in a full state.
+
+    It drew any one of them after its last play, and kept the others.
+    """
+    cdef const float* keeping = NETWORK.keeping[popcount(board.cells[0])]
+    cdef double product = 1
+    cdef double drawn = 0
+    cdef int value, _
+    for value in range(1, LANES):
+        for _ in range(board.hands[seat][value]):
+            product *= keeping[value]
+            drawn += 1 / <double>keeping[value]
+    return product * drawn
+
+
 cdef void guided_playout(Board* board, int seats, Random* random) noexcept nogil:
     """Play to the end; each play is the best of a few drawn ones by points less price."""
     cdef uint8_t[CELLS] empty
@@ -495,17 +657,13 @@ def point_prior(int empty_cells):
     return prior_factor(empty_cells)
 
 
-cdef inline float uniform(Random* random) noexcept nogil:
-    """Above 0 and below 1."""
-    return <float>(((next64(random) >> 41) + 0.5) * (1.0 / (1 << 23)))
-
-
 def self_play(
     State start not None,
     uint64_t seed,
     *,
     float noise,
     float random_moves,
+    float trace,
     float[:, ::1] features,
     float[:, ::1] gains,
     float[::1] margins,
@@ -515,8 +673,9 @@ def self_play(
     """Play a game of two seats by the look one ply ahead, and note its positions to learn from.
 
     The arrays get a row for each play: the features in one of three forms, drawn at random;
-    the points that the seat to act and the other still made; what the former was ahead
-    by; the number of empty cells; and the form. Form 0 is the position before the play, full;
+    the points that the seat to act and the other still made, in part as far as predictions
+    later in the game tell them; what the former was ahead by; the number of empty cells; and
+    the form. Form 0 is the position before the play, full;
     1 the same as the seat to act sees it; 2 the position after the play and before the
     draw, as the seat that played sees it.
 
@@ -528,11 +687,19 @@ def self_play(
         Points, the scale of the Gumbel noise that is added to the value of each move.
     random_moves : float
         The share of the plays that are drawn uniformly.
+    trace : float
+        What counts as the final score is a mixture of the prediction after one more play,
+        after two, and so on to the true end, each this factor of the one before: TD(trace).
+        1 for the true end alone.
     """
     cdef Board board
     cdef Random random
     cdef uint32_t[MAX_MOVES] moves
     cdef float[MAX_MOVES] values
+    cdef float[CELLS][2] predicted  # final scores by seat, before each play
+    cdef float[2] ends
+    cdef float[2] shares
+    cdef float[2] scores
     cdef uint64_t mask
     cdef int row = 0
     cdef int count, i, best, value, seat, acting, cells
@@ -548,6 +715,10 @@ def self_play(
     with nogil:
         while board.cells[0]:
             seat = board.seat
+            if trace < 1:
+                estimate(&board, shares, scores)
+                predicted[row][0] = scores[0]
+                predicted[row][1] = scores[1]
             count = 0
             for value in range(1, VALUES + 1):
                 mask = board.cells[0] if board.hands[seat][value] else 0
@@ -593,8 +764,13 @@ def self_play(
                 board.pending = NOTHING
                 board.seat = seat ^ 1
             row += 1
+        ends[0] = board.scores[0]
+        ends[1] = board.scores[1]
         # Whose gains come first: with the last play seat `seat` was to act, and before in turn.
-        for i in range(row):
+        for i in range(row - 1, -1, -1):
             acting = seat ^ ((row - 1 - i) & 1) ^ (forms[i] == 2)
-            gains[i, 0] += board.scores[acting]
-            gains[i, 1] += board.scores[acting ^ 1]
+            gains[i, 0] += ends[acting]
+            gains[i, 1] += ends[acting ^ 1]
+            if trace < 1:
+                ends[0] = trace * ends[0] + (1 - trace) * predicted[i][0]
+                ends[1] = trace * ends[1] + (1 - trace) * predicted[i][1]

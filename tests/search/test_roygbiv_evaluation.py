@@ -1,5 +1,7 @@
 """What the engine knows of ROYGBIV: against the reference, against the rules, and in play."""
 
+import itertools
+import math
 import random
 
 import numpy as np
@@ -57,11 +59,13 @@ def test_a_pending_draw_is_left_open(plies, seed):
     ]
     mean = [sum(column) for column in zip(*drawn, strict=True)]
     before = evaluation.features(state)
-    others = [*range(54), 56]
+    others = [*range(72), 74, *range(77, 83), *range(85, 88)]
+    if bag.total() > 1:  # otherwise nothing is unseen after the draw
+        others += [83, 84]
     assert [before[i] for i in others] == pytest.approx([mean[i] for i in others], abs=1e-5)
     # The die to be drawn is the only one that is not known.
-    assert before[57:] == pytest.approx([0, 1 / 3])
-    assert before[55] == pytest.approx(mean[55], abs=1e-5)
+    assert before[75:77] == pytest.approx([0, 1 / 3])
+    assert before[73] == pytest.approx(mean[73], abs=1e-5)
 
 
 @settings(max_examples=40, deadline=None)
@@ -111,6 +115,29 @@ def test_priors_look_only_at_what_the_seat_knows(players, plies, seed):
     assert priors[2] == priors[0]
 
 
+@pytest.mark.parametrize("plies", [0, 1, 20, 33, 40, 42])
+def test_hands_of_dice_that_players_keep_are_likelier(plies):
+    """One die of the other's hand, whichever, is as drawn; the others have their weights."""
+    position = after(plies, 7)
+    (seat,) = position.seats_to_act
+    rules = position.codec.rules
+    plain = rules.enumerate_determinizations(position.state, seat)
+    weighed = rules.enumerate_determinizations(position.state, seat, knowledge=True)
+    hands = [rules.unpack(world)["hands"][1 - seat] for _, world in plain]
+    assert [world for _, world in weighed] == [world for _, world in plain]
+    factors = [1.0] * len(hands)
+    if 0 < plies < 42:
+        weights = dict(zip(range(1, 8), evaluation.weights()["keeping"][48 - plies], strict=True))
+        assert max(weights.values()) > 1.3 * min(weights.values()) > 0
+        factors = [
+            sum(math.prod(weights[die] for die in kept) for kept in itertools.combinations(hand, 2))
+            for hand in hands
+        ]
+    expected = [chance * factor for (chance, _), factor in zip(plain, factors, strict=True)]
+    total = sum(expected)
+    assert [chance for chance, _ in weighed] == pytest.approx([x / total for x in expected])
+
+
 @settings(max_examples=20, deadline=None)
 @given(st.integers(44, 47), seeds)
 def test_the_last_plays_are_solved(plies, seed):
@@ -148,6 +175,7 @@ def test_weights_can_be_replaced_and_restored():
         "outer": [[0.0] * len(row) for row in before["outer"]],
         "outer_bias": [0.5, 0.0],
         "scales": [10.0] * len(before["scales"]),
+        "keeping": before["keeping"],
     }
     evaluation.use_weights(nothing)
     try:
@@ -203,19 +231,24 @@ def test_finds_the_one_play_that_wins(notation, best, tempting):
         assert analysis.best_move.notation == best
 
 
-def test_self_play_notes_whole_games():
-    """What is learned from: the gains of both seats add up to a game, whatever the form."""
-    rules = codec("roygbiv").rules
-    inputs = len(evaluation.weights()["inner"])
+def played(start, trace):
+    """A game of self-play."""
     samples = {
-        "features": np.zeros((48, inputs), np.float32),
+        "features": np.zeros((48, len(evaluation.weights()["inner"])), np.float32),
         "gains": np.zeros((48, 2), np.float32),
         "margins": np.zeros(48, np.float32),
         "empty": np.zeros(48, np.int32),
         "forms": np.zeros(48, np.int32),
     }
+    evaluation.self_play(start, 2, noise=1, random_moves=0.1, trace=trace, **samples)
+    return samples
+
+
+def test_self_play_notes_whole_games():
+    """What is learned from: the gains of both seats add up to a game, whatever the form."""
+    rules = codec("roygbiv").rules
     start = rules.new_game(1)
-    evaluation.self_play(start, 2, noise=1, random_moves=0.1, **samples)
+    samples = played(start, trace=1)
     forms, gains = samples["forms"], samples["gains"]
     assert set(forms) == {0, 1, 2}
     assert forms[47] < 2
@@ -232,9 +265,22 @@ def test_self_play_notes_whole_games():
     assert forms[0] == 2 or samples["features"][0] == pytest.approx(first)
 
 
+def test_self_play_mixes_predictions_with_the_end():
+    start = codec("roygbiv").rules.new_game(3)
+    ends = {}
+    for trace in (0, 0.25, 1):
+        samples = played(start, trace)
+        sign = (-1) ** (np.arange(48) + (samples["forms"] == 2))
+        ends[trace] = sign * (samples["margins"] + samples["gains"] @ [1, -1])
+    assert ends[0.25][47] == ends[1][47]
+    mixed = 0.25 * ends[0.25][1:] + 0.75 * ends[0][:-1]
+    assert ends[0.25][:-1] == pytest.approx(mixed, abs=1e-3)
+    assert len(set(np.round(ends[0], 3))) > 30  # a prediction for each position
+
+
 def test_self_play_refuses_what_it_cannot_use():
     arrays = {
-        "features": np.zeros((47, 59), np.float32),
+        "features": np.zeros((47, 88), np.float32),
         "gains": np.zeros((48, 2), np.float32),
         "margins": np.zeros(48, np.float32),
         "empty": np.zeros(48, np.int32),
@@ -242,7 +288,7 @@ def test_self_play_refuses_what_it_cannot_use():
     }
     with pytest.raises(ValueError, match="too small"):
         evaluation.self_play(
-            codec("roygbiv").rules.new_game(1), 1, noise=1, random_moves=0, **arrays
+            codec("roygbiv").rules.new_game(1), 1, noise=1, random_moves=0, trace=1, **arrays
         )
     with pytest.raises(ValueError, match="two seats"):
         evaluation.self_play(
@@ -250,5 +296,6 @@ def test_self_play_refuses_what_it_cannot_use():
             1,
             noise=1,
             random_moves=0,
+            trace=1,
             **arrays,
         )

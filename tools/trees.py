@@ -30,6 +30,8 @@ SEED = 21
 CONFIDENCE = 1.96
 JUDGING = 10
 """The judge's simulations, in relation to those of one tree."""
+MUCH = 0.5
+"""Where more was kept, in relation to a search, positions are compared anyway."""
 
 
 class Measurement:
@@ -67,7 +69,7 @@ class Measurement:
             return answer
         kept = answer.statistics.continued
         self.kept.append(kept / self.simulations)
-        if compared or kept:
+        if compared or kept > MUCH * self.simulations:
             judge = self.search(position, seat, JUDGING)
             answers = {
                 "one tree": self.search(position, seat, 1),

@@ -155,7 +155,8 @@ def continue_tree(Search search not None, Search earlier not None, uint32_t move
         raise ValueError("the searches are of different kinds or games")
     if search.seat != earlier.seat:
         raise ValueError("the searches are of different seats")
-    if search.mixed or earlier.mixed:  # regrets are of the strategy that the root had
+    # Regrets are of the strategy that the root had; other seats' trees have no such node.
+    if search.mixed or earlier.mixed or search.trees > 1:
         return 0
     finder = Finder(earlier, move)
     with nogil:

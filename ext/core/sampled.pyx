@@ -8,12 +8,12 @@ moved there. The tree is one over the information sets of the searching seat
 (SO-ISMCTS): it branches where that seat sees a difference, on visible moves
 and on the codes of observed chance events. Where the tuning says so, every seat
 has a tree, that branches on what it sees, and chooses by that (MO-ISMCTS).
-Selection is UCB with the number of times an edge was available in place of its node's visits. Every seat maximises
-its own share (max^n). Where several seats act at once, none sees the others'
-choices, so each seat selects on its own statistics: by UCB (decoupled UCT) or,
-where the game's tuning says so, by regret matching+, with the mean of each edge
-as its baseline and the average of the strategies, later ones weighing more, as
-the answer.
+Selection is UCB with the number of times an edge was available in place of its
+node's visits. Every seat maximises its own share (max^n). Where several seats
+act at once, none sees the others' choices, so each seat selects on its own
+statistics: by UCB (decoupled UCT) or, where the game's tuning says so, by
+regret matching+, with the mean of each edge as its baseline and the average of
+the strategies, later ones weighing more, as the answer.
 
 What a game knows about good play enters by its priors, which set the order in
 which a node tries its moves and how many (progressive widening), by its

@@ -3,7 +3,8 @@
 Where a game lists all full states that agree with an observation, which of them a simulation
 meets is not left to luck: number k meets the one in whose part of the unit interval, cut by the
 probabilities, the fractional part of k times the golden ratio lies. So of any run of simulations
-each state gets its share, but for one or two.
+each state gets its share, but for one or two. With knowledge, a state's probability is
+weighed by how likely it makes what others chose.
 
 Source: L. Kuipers, H. Niederreiter, "Uniform distribution of sequences" (1974).
 

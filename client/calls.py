@@ -20,6 +20,7 @@ from aleator.client.values import (
     State,
     Time,
     duration_of,
+    message_of,
     move_of,
     options_of,
     search_of,
@@ -203,13 +204,17 @@ def list_games(
     page_size: int | None = None, page_token: str | None = None, *, timeout: Time | None = None
 ) -> Call[game_service_pb2.ListGamesResponse]:
     """List the games that the server knows: up to 100 at once, and the token of the next page."""
-    request = game_service_pb2.ListGamesRequest(page_size=page_size, page_token=page_token)
+    request = message_of(
+        game_service_pb2.ListGamesRequest, page_size=page_size, page_token=page_token
+    )
     return Call("games.ListGames", request, _all, timeout)
 
 
 def get_game(game: str, *, timeout: Time | None = None) -> Call[game_service_pb2.GetGameResponse]:
     """Describe a game, with its rules in Markdown."""
-    return Call("games.GetGame", game_service_pb2.GetGameRequest(game=game), _all, timeout)
+    return Call(
+        "games.GetGame", message_of(game_service_pb2.GetGameRequest, game=game), _all, timeout
+    )
 
 
 def create_game(
@@ -221,8 +226,12 @@ def create_game(
     timeout: Time | None = None,
 ) -> Call[game_service_pb2.CreateGameResponse]:
     """Set up a new game; the answer has its complete state and the seats to act."""
-    request = game_service_pb2.CreateGameRequest(
-        game=game, options=options_of(options), seed=seed, start_seat=start_seat
+    request = message_of(
+        game_service_pb2.CreateGameRequest,
+        game=game,
+        options=options_of(options),
+        seed=seed,
+        start_seat=start_seat,
     )
     return Call("games.CreateGame", request, _all, timeout)
 
@@ -231,7 +240,7 @@ def list_moves(
     state: State, seat: int | None = None, *, timeout: Time | None = None
 ) -> Call[game_service_pb2.ListMovesResponse]:
     """List the legal moves of a seat, by default of the one to act."""
-    request = game_service_pb2.ListMovesRequest(state=state_of(state), seat=seat)
+    request = message_of(game_service_pb2.ListMovesRequest, state=state_of(state), seat=seat)
     return Call("games.ListMoves", request, _all, timeout)
 
 
@@ -251,13 +260,15 @@ def apply_move(
         made = [state_pb2.SeatMove(seat=seat, move=move_of(move)) for seat, move in moves.items()]
     else:
         made = [state_pb2.SeatMove(move=move_of(moves))]
-    request = game_service_pb2.ApplyMoveRequest(state=state_of(state), moves=made)
-    if seed is not None:
-        request.seed = seed
-    if outcome is not None:
-        if seed is not None:
-            raise ValueError("give a seed or an outcome, not both")
-        request.outcome.CopyFrom(outcome)
+    if seed is not None and outcome is not None:
+        raise ValueError("give a seed or an outcome, not both")
+    request = message_of(
+        game_service_pb2.ApplyMoveRequest,
+        state=state_of(state),
+        moves=made,
+        seed=seed,
+        outcome=outcome,
+    )
     return Call("games.ApplyMove", request, _all, timeout)
 
 
@@ -265,7 +276,7 @@ def observe_state(
     state: State, seat: int, *, timeout: Time | None = None
 ) -> Call[state_pb2.GameState]:
     """Tell what a seat may know of a state."""
-    request = game_service_pb2.ObserveStateRequest(state=state_of(state), seat=seat)
+    request = message_of(game_service_pb2.ObserveStateRequest, state=state_of(state), seat=seat)
     return Call("games.ObserveState", request, attrgetter("state"), timeout)
 
 
@@ -273,7 +284,7 @@ def convert_state(
     state: State, *, timeout: Time | None = None
 ) -> Call[game_service_pb2.ConvertStateResponse]:
     """Check a state; the answer has it typed and as notation."""
-    request = game_service_pb2.ConvertStateRequest(state=state_of(state))
+    request = message_of(game_service_pb2.ConvertStateRequest, state=state_of(state))
     return Call("games.ConvertState", request, _all, timeout)
 
 
@@ -286,7 +297,8 @@ def render_state(
     timeout: Time | None = None,
 ) -> Call[str]:
     """Draw a state, with a move of a seat pointed out if there is one."""
-    request = game_service_pb2.RenderStateRequest(
+    request = message_of(
+        game_service_pb2.RenderStateRequest,
         state=state_of(state),
         format=_FORMATS[form],
         highlight=None if highlight is None else move_of(highlight),
@@ -307,7 +319,7 @@ def suggest_move(
     The further arguments are those of `Search`. The search ends in time for the answer to arrive
     before the call's deadline, whatever they say.
     """
-    request = opponent_service_pb2.SuggestMoveRequest(**search_of(state, seat, search))
+    request = message_of(opponent_service_pb2.SuggestMoveRequest, **search_of(state, seat, search))
     return Call(
         "opponent.SuggestMove",
         request,
@@ -330,7 +342,8 @@ def analyze_position(
     The last report is marked final. Who reads slower than reports are made gets the newest one
     next. Closing the stream ends the search.
     """
-    request = opponent_service_pb2.AnalyzePositionRequest(
+    request = message_of(
+        opponent_service_pb2.AnalyzePositionRequest,
         **search_of(state, seat, search),
         report_interval=None if report_interval is None else duration_of(report_interval),
     )
@@ -349,8 +362,11 @@ def batch_item(
 
     Items of a higher priority are searched first. The further arguments are those of `Search`.
     """
-    return opponent_service_pb2.AnalyzeBatchRequest(
-        **search_of(state, seat, search), id=id, priority=priority
+    return message_of(
+        opponent_service_pb2.AnalyzeBatchRequest,
+        **search_of(state, seat, search),
+        id=id,
+        priority=priority,
     )
 
 

@@ -11,7 +11,8 @@ import grpc
 from aleator.client.values import Time, seconds_of
 
 API_KEY_HEADER = "x-api-key"
-ADDRESS = "localhost:50051"
+PORT = 50051
+ADDRESS = f"localhost:{PORT}"
 TIMEOUT = 10.0
 """Seconds that a call may take, besides the time that it asks the server to search."""
 _SERVICES = ("aleator.v1.GameService", "aleator.v1.OpponentService")
@@ -44,6 +45,8 @@ _UNREAD = (
 )
 _LOCAL = re.compile(r"(localhost|127\.[\d.]+|\[::1\]):|unix:")
 """Addresses of this machine."""
+_HOST = re.compile(r"[\w.-]+|\[[\da-fA-F:.]+\]")
+"""An address without its port, for which gRPC would take 443."""
 
 Pem: TypeAlias = bytes | str | Path
 """A certificate or key in PEM: its bytes, or the path of its file."""
@@ -113,7 +116,7 @@ class Connection:
     Attributes
     ----------
     address : str
-        ``HOST:PORT``, or another name that gRPC resolves.
+        ``HOST:PORT``, or another name that gRPC resolves; without a port it is 50051.
     metadata : tuple
         What every call carries.
     timeout : float
@@ -128,6 +131,8 @@ class Connection:
     """
 
     def __init__(self, address: str, **settings: Unpack[Settings]) -> None:
+        if _HOST.fullmatch(address):
+            address = f"{address}:{PORT}"
         wanted = settings.get("tls", False)
         tls = (Tls() if wanted else None) if isinstance(wanted, bool) else wanted
         api_key = settings.get("api_key")

@@ -132,6 +132,14 @@ _CLASSES: dict[grpc.StatusCode, type[CallError]] = {
 }
 _BROKEN_WRITE = "Internal error from Core"
 """What grpc.aio says, as INTERNAL, where a stream's connection broke while it was written to."""
+_HINTS = {
+    "WRONG_VERSION_NUMBER": "the server does not use TLS: leave `tls` out",
+    "CERTIFICATE_VERIFY_FAILED": "nobody whom `tls` trusts has signed the server's certificate:"
+    " give its `root_certificates`",
+    "Hostname Verification": "the server's certificate has another name: give it as `server_name`",
+    "Socket closed": "a server that uses TLS, or asks for a certificate, does that: give `tls`",
+}
+"""What to do about connections that are not made, by what gRPC says of them."""
 _CODES = {code.value[0]: code for code in grpc.StatusCode}
 
 
@@ -165,5 +173,8 @@ def _error_of_call(call: Any) -> CallError:
         code, message = call.code(), call.details() or ""
         if message == _BROKEN_WRITE:
             code, message = grpc.StatusCode.UNAVAILABLE, "the connection broke"
+        hints = [hint for part, hint in _HINTS.items() if part in message]
+        if hints and message.startswith("failed to connect"):
+            message = f"{hints[0]} ({message})"
         status = status_pb2.Status(code=code.value[0], message=message)
     return error_of_status(status)

@@ -13,7 +13,7 @@ from google.rpc import code_pb2, status_pb2
 
 from aleator.client.calls import Feed, StreamCall
 from aleator.client.errors import CallError, ResourceExhausted, error_of_status
-from aleator.client.values import Effort, State, Time, duration_of, effort_of, state_of
+from aleator.client.values import Effort, State, Time, duration_of, effort_of, message_of, state_of
 from aleator.v1 import play_pb2, state_pb2
 
 GRACE = 1.0
@@ -49,7 +49,7 @@ def start(
     """
     request = play_pb2.PlayRequest(
         game_id=game_id,
-        start=play_pb2.PlayStart(state=state_of(state), seat=seat, **effort_of(effort)),
+        start=message_of(play_pb2.PlayStart, state=state_of(state), seat=seat, **effort_of(effort)),
     )
     if clock is not None:
         request.start.clock.time_left.CopyFrom(duration_of(clock))

@@ -29,7 +29,7 @@ def connect(address: str = ADDRESS, **settings: Unpack[Settings]) -> "Client":
     Parameters
     ----------
     address : str
-        ``HOST:PORT``; nothing is sent before the first call.
+        ``HOST:PORT``, or ``HOST`` with the port 50051; nothing is sent before the first call.
     **settings
         Those of `Settings`: TLS, API key, timeout.
 

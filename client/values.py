@@ -2,13 +2,15 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
-from typing import Any, TypeAlias, TypedDict
+from typing import Any, TypeAlias, TypedDict, TypeVar
 
 from google.protobuf.duration_pb2 import Duration
+from google.protobuf.message import Message
 from google.protobuf.struct_pb2 import Struct
 
 from aleator.v1 import analysis_pb2, state_pb2
 
+M = TypeVar("M", bound=Message)
 State: TypeAlias = str | state_pb2.GameState
 """A position: its notation, or the message that the server gave."""
 Move: TypeAlias = str | state_pb2.Move
@@ -60,6 +62,25 @@ class Search(Effort, total=False):
     avoided_moves: Iterable[Move]
 
 
+def message_of(kind: type[M], **fields: Any) -> M:
+    """Make a message; fields that are None are left out.
+
+    Raises
+    ------
+    ValueError, TypeError
+        With the name of the field that a value does not fit, which protobuf itself does not tell.
+    """
+    try:
+        return kind(**fields)
+    except (TypeError, ValueError):
+        for name, value in fields.items():
+            try:
+                kind(**{name: value})
+            except (TypeError, ValueError) as error:
+                raise type(error)(f"{name}: {error}") from None
+        raise
+
+
 def state_of(state: State) -> state_pb2.GameState:
     """Make the message of a position."""
     return state_pb2.GameState(notation=state) if isinstance(state, str) else state
@@ -104,7 +125,8 @@ def effort_of(effort: Effort) -> dict[str, Any]:
     """Make the fields that tell how much to search and how strongly to play."""
     time = effort.get("time")
     return {
-        "limits": analysis_pb2.Limits(
+        "limits": message_of(
+            analysis_pb2.Limits,
             time=None if time is None else duration_of(time),
             simulations=effort.get("simulations"),
             threads=effort.get("threads"),
@@ -125,4 +147,4 @@ def strength_of(level: int | None, elo: float | None) -> analysis_pb2.Strength:
     """
     if level is not None and elo is not None:
         raise ValueError("give a level or an elo, not both")
-    return analysis_pb2.Strength(level=level, elo=elo)
+    return message_of(analysis_pb2.Strength, level=level, elo=elo)

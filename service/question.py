@@ -238,15 +238,19 @@ def make_question(
 
 
 def _read_limits(message: analysis_pb2.Limits, settings: Settings) -> Limits:
-    limits = read_limits(message)
-    violations = []
-    if limits.threads > settings.search_threads:
-        wanted = f"must be 1..{settings.search_threads} on this server, not {limits.threads}"
-        violations.append(Violation("threads", wanted))
-    most = settings.max_simulations
-    if most is not None and limits.simulations is not None and limits.simulations > most:
-        wanted = f"must be 1..{most} on this server, not {limits.simulations}"
-        violations.append(Violation("simulations", wanted))
+    bounds = {"threads": settings.search_threads, "simulations": settings.max_simulations}
+    violations = [
+        Violation(name, f"must be 1..{most} on this server, not {value}")
+        for name, most in bounds.items()
+        if message.HasField(name)
+        and most is not None
+        and not 1 <= (value := getattr(message, name)) <= most
+    ]
+    told = {violation.path for violation in violations}
+    try:
+        limits = read_limits(message)
+    except InvalidInput as error:
+        violations += [violation for violation in error.violations if violation.path not in told]
     if violations:
         raise InvalidInput(violations)
     return limits

@@ -13,6 +13,7 @@ from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from ssl import SSLSocket
+from typing import Any
 
 import grpc
 from prometheus_client import (
@@ -224,6 +225,18 @@ def _note_broken_request(_request: object, client: tuple[str, int]) -> None:
     logging.getLogger(__name__).debug("metrics not read by %s", client[0], exc_info=True)  # noqa: LOG014
 
 
+def _only_metrics(app: Any) -> Any:
+    """Serve nothing but what Prometheus asks for."""
+
+    def serve(environ: dict[str, Any], start_response: Any) -> Any:
+        if environ.get("PATH_INFO") == "/metrics":
+            return app(environ, start_response)
+        start_response("404 Not Found", [("Content-Type", "text/plain")])
+        return [b"There is only /metrics.\n"]
+
+    return serve
+
+
 @contextmanager
 def serve_metrics(
     metrics: Metrics,
@@ -262,6 +275,7 @@ def serve_metrics(
     if isinstance(server.socket, SSLSocket):
         # Else whoever connects and then says nothing would hold up all others.
         server.socket.do_handshake_on_connect = False  # type: ignore[attr-defined]
+    server.set_app(_only_metrics(server.get_app()))
     server.RequestHandlerClass.timeout = REQUEST_TIME  # type: ignore[attr-defined]
     # By default it prints a traceback of each, which would fill the log at anybody's wish.
     server.handle_error = _note_broken_request  # type: ignore[assignment,method-assign]

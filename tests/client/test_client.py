@@ -175,6 +175,10 @@ def test_what_makes_no_request(connect, server, arguments):
     client = connect(server.address)
     with pytest.raises(ValueError, match=r"level|NaN"):
         client.call("suggest_move", OPENING, **arguments)
+    with pytest.raises(ValueError, match=r"^seed: Value out of range: -1$"):
+        client.call("create_game", "roygbiv", seed=-1)
+    with pytest.raises(TypeError, match=r"^level: "):
+        client.call("suggest_move", OPENING, level=2.5, allowed_moves=["4@a1"])
     with pytest.raises(ValueError, match="outcome"):
         client.call("apply_move", OPENING, "4@a1", seed=1, outcome=state_pb2.Outcome())
 

@@ -198,6 +198,21 @@ def test_a_key_does_not_leave_the_machine_unencrypted():
     Connection("example.org:50051", api_key="sesame", insecure=True)
 
 
+@pytest.mark.parametrize(
+    ("given", "address"),
+    [
+        ("localhost", "localhost:50051"),
+        ("192.0.2.1", "192.0.2.1:50051"),
+        ("[::1]", "[::1]:50051"),
+        ("example.org:1", "example.org:1"),
+        ("dns:///example.org", "dns:///example.org"),
+        ("unix:aleator", "unix:aleator"),
+    ],
+)
+def test_the_port_if_none_is_given(given, address):
+    assert Connection(given).address == address
+
+
 def test_mutual_tls(connect, tmp_path):
     authority = trustme.CA()
     of_server = authority.issue_cert("aleator.example")
@@ -219,11 +234,15 @@ def test_mutual_tls(connect, tmp_path):
     with serving(credentials) as server:
         connect(server.address, tls=tls, api_key="sesame").call("list_games")
         assert server.calls[0][1][API_KEY_HEADER] == "sesame"
-        for other in (
-            aleator.client.Tls(root_certificates=roots, server_name="aleator.example"),
-            aleator.client.Tls(tls.root_certificates, tls.certificate, tls.key),
+        for other, hint in (
+            (False, "give `tls`"),
+            (aleator.client.Tls(roots, server_name="aleator.example"), "asks for a certificate"),
+            (aleator.client.Tls(roots, tls.certificate, tls.key), "server_name"),
+            (aleator.client.Tls(None, tls.certificate, tls.key), "root_certificates"),
         ):
-            with pytest.raises(aleator.client.Unavailable):
+            with pytest.raises(aleator.client.Unavailable, match=hint):
                 connect(server.address, tls=other).call("list_games")
+    with serving() as server, pytest.raises(aleator.client.Unavailable, match="leave `tls` out"):
+        connect(server.address, tls=tls).call("list_games")
     with pytest.raises(ValueError, match="certificate and key"):
         aleator.client.Tls(certificate=tls.certificate).credentials()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
+from urllib.error import HTTPError
 from urllib.request import urlopen
 
 import grpc
@@ -210,6 +211,8 @@ def test_a_request_that_stops_midway_is_no_matter_for_the_log(
             assert connection.recv(1) == b""  # the server has given up
         with urlopen(f"http://{address}/metrics", timeout=5) as answer:
             assert b"aleator_build_info" in answer.read()
+        with pytest.raises(HTTPError, match="404"):
+            urlopen(f"http://{address}/", timeout=5)
     assert capfd.readouterr().err == ""
 
 

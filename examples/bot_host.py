@@ -132,6 +132,7 @@ async def main() -> None:
     levels = asked.level or [5]
     options = {} if asked.players is None else {"players": asked.players}
     async with aio.connect(asked.address) as client:
+        await client.get_game(asked.game)  # without patience: the server may not be there at all
         bots = Bots(client, levels, asked.clock, asked.increment)
         returns = await asyncio.gather(
             *(
@@ -146,4 +147,7 @@ async def main() -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    try:
+        asyncio.run(main())
+    except aleator.client.CallError as error:  # the server is not there, or knows no such game
+        raise SystemExit(f"{error}") from None

@@ -19,7 +19,7 @@ echo "A game of $game, seat $seat is to act."
 
 # Only what the seat may know: this is what a player's app should get to see.
 view=$(call GameService/ObserveState "{\"state\": $state, \"seat\": $seat}" | jq .state)
-notation=$(call GameService/ConvertState "{\"state\": $view}" | jq .notation)
+notation=$(call GameService/ConvertState "{\"state\": $view}" | jq --raw-output .notation)
 echo "It sees $notation"
 
 echo "Its legal moves:"

@@ -8,7 +8,10 @@ $ADDRESS or localhost:50051, and `pip install 'aleator[plots]'`.
 # %%
 import os
 
-import matplotlib.pyplot as plt
+try:
+    import matplotlib.pyplot as plt
+except ImportError:
+    raise SystemExit("needs matplotlib: pip install 'aleator[plots]'") from None
 
 import aleator.client
 

@@ -29,7 +29,13 @@ const RETRIES = {
   }],
 };
 
-const { values: asked } = parseArgs({
+// Ends the program with one line and an exit code.
+function fail(error, code) {
+  console.error(error.message);
+  process.exit(code);
+}
+
+const flags = {
   options: {
     address: { type: "string", default: process.env.ADDRESS ?? "localhost:50051" },
     game: { type: "string", default: "roygbiv" },
@@ -39,7 +45,13 @@ const { values: asked } = parseArgs({
     clock: { type: "string", default: "60" }, // seconds of a bot for a game
     increment: { type: "string", default: "1" }, // seconds more for each move
   },
-});
+};
+let asked;
+try {
+  asked = parseArgs(flags).values;
+} catch (error) {
+  fail(error, 2);
+}
 const levelOf = (seat) => Number(asked.level[Math.min(seat, asked.level.length - 1)]);
 
 const definition = loader.loadSync(
@@ -57,6 +69,7 @@ function method(name) {
   const call = promisify(games[name].bind(games));
   return (request) => call(request, { deadline: Date.now() + 10_000 });
 }
+const getGame = method("getGame");
 const createGame = method("createGame");
 const listMoves = method("listMoves");
 const observeState = method("observeState");
@@ -158,9 +171,12 @@ async function referee(bots, name) {
   }
 }
 
+// Without patience: the server may not be there at all.
+await getGame({ game: asked.game }).catch((error) => fail(error, 1));
 const bots = new Bots();
 const names = Array.from({ length: Number(asked.games) }, (_, index) => `game ${index + 1}`);
-const returns = await Promise.all(names.map((name) => referee(bots, name)));
+const returns = await Promise.all(names.map((name) => referee(bots, name)))
+  .catch((error) => fail(error, 1)); // such as that the server knows no such game
 returns[0].forEach((_, seat) => {
   const won = returns.reduce((sum, shares) => sum + shares[seat], 0);
   console.log(`seat ${seat}, level ${levelOf(seat)}, won ${won} of ${returns.length}`);

@@ -43,7 +43,7 @@ def run(server, *command, folder=EXAMPLES):
 @pytest.mark.parametrize("game", game_ids())
 def test_round_trip(server, game):
     output = run(server, EXAMPLES / "round_trip.sh", game)
-    assert f'It sees "{game} ' in output
+    assert f"It sees {game} " in output
     assert "which wins" in output
     assert "To act now: seat" in output
 
@@ -83,6 +83,23 @@ def test_bot_host(server, host):
     won = re.findall(r"^seat \d, level (\d), won ([\d.]+) of 2$", output, re.MULTILINE)
     assert [level for level, _ in won] == ["1", "2", "2"]
     assert sum(float(wins) for _, wins in won) == pytest.approx(2, abs=0.01)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "line"),
+    [
+        (["--game", "chess"], "unknown game 'chess'"),
+        (["--players", "9"], "options.players"),
+        (["--level", "11"], "strength.level"),
+        (["--address", "127.0.0.1:1"], "UNAVAILABLE"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(server, host, wrong, line):
+    command = [*host, "--address", server.address, *wrong]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 1
+    (told,) = done.stderr.splitlines()
+    assert line in told
 
 
 def test_bot_host_outlives_its_server(host):

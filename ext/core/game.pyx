@@ -429,11 +429,13 @@ cdef class Game:
             copy = self.copy_state(observation)
             probability = self.world(copy.data, seat, number)
             if probability > 0:
-                if knowledge:
-                    probability *= self.likelihood(copy.data, seat)
-                found.append((probability, copy))
-        total = sum([probability for probability, _ in found]) if knowledge else 1
-        return [(probability / total, world) for probability, world in found] or None
+                likelihood = self.likelihood(copy.data, seat) if knowledge else 1
+                found.append((probability, likelihood, copy))
+        mean = sum([probability * likelihood for probability, likelihood, _ in found])
+        return [
+            (weighed(probability, likelihood, mean), world)
+            for probability, likelihood, world in found
+        ] or None
 
     def win_shares(self, State state not None):
         """Each seat's share of the win, of a finished game.

@@ -10,7 +10,7 @@ cdef struct Worlds:
     int count  # 0: not listed, to be drawn at random
     size_t size  # bytes of a state
     char* states  # one after the other
-    double* bounds  # by state: the probability of it and of those before it
+    double* bounds  # by state: the probability of it and of those before it; as much space again
     double offset  # of the sequence that goes through them, 0 to 1
 
 

@@ -4,7 +4,7 @@ Where a game lists all full states that agree with an observation, which of them
 meets is not left to luck: number k meets the one in whose part of the unit interval, cut by the
 probabilities, the fractional part of k times the golden ratio lies. So of any run of simulations
 each state gets its share, but for one or two. With knowledge, a state's probability is
-weighed by how likely it makes what others chose.
+weighed by how likely it makes what others chose, but for a part of it (`weighed`).
 
 Source: L. Kuipers, H. Niederreiter, "Uniform distribution of sequences" (1974).
 
@@ -17,7 +17,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memcpy
 
 from aleator.ext.core.check cimport check
-from aleator.ext.core.game cimport MAX_WORLDS, Game, State
+from aleator.ext.core.game cimport MAX_WORLDS, Game, State, weighed
 from aleator.ext.core.random cimport Random, next64
 
 
@@ -39,7 +39,7 @@ cdef int list_worlds(
         worlds.offset = <double>(next64(random) >> 11) * (1.0 / <double>(<uint64_t>1 << 53))
     worlds.size = game.state_size
     worlds.states = <char*>malloc(numbers * worlds.size)
-    worlds.bounds = <double*>malloc(numbers * sizeof(double))
+    worlds.bounds = <double*>malloc(2 * numbers * sizeof(double))
     if worlds.states == NULL or worlds.bounds == NULL:
         raise MemoryError
     with nogil:
@@ -50,8 +50,10 @@ cdef int list_worlds(
 cdef void fill_worlds(
     Worlds* worlds, Game game, const void* observation, int seat, bint knowledge, int numbers
 ) noexcept nogil:
+    cdef double* likelihoods = worlds.bounds + numbers
     cdef char* state
     cdef double probability
+    cdef double mean = 0
     cdef double bound = 0
     cdef int number, i
     for number in range(numbers):
@@ -59,11 +61,13 @@ cdef void fill_worlds(
         memcpy(state, observation, worlds.size)
         probability = game.world(state, seat, number)
         if probability > 0:
-            bound += probability * (game.likelihood(state, seat) if knowledge else 1)
-            worlds.bounds[worlds.count] = bound
+            worlds.bounds[worlds.count] = probability
+            likelihoods[worlds.count] = game.likelihood(state, seat) if knowledge else 1
+            mean += probability * likelihoods[worlds.count]
             worlds.count += 1
     for i in range(worlds.count):
-        worlds.bounds[i] /= bound
+        bound += weighed(worlds.bounds[i], likelihoods[i], mean)
+        worlds.bounds[i] = bound
 
 
 cdef const void* world_at(const Worlds* worlds, uint32_t number) noexcept nogil:

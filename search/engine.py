@@ -575,12 +575,15 @@ class _Task:
         return merged.shares[self.seat] / merged.visits
 
     def _estimate(self, merged: _Merged) -> Estimate:
+        # Where luck was taken out of the simulations, a mean may lie a little outside, and that of
+        # few visits far.
+        inside = [max(0.0, total) for total in merged.shares]
+        win_share = tuple(share / sum(inside) for share in inside)
         return Estimate(
-            # Where luck was taken out of the simulations, a mean may lie a little outside.
-            win_share=tuple(min(1.0, max(0.0, total / merged.visits)) for total in merged.shares),
+            win_share=win_share,
             score=tuple(total / merged.visits for total in merged.scores),
             standard_error=merged.error,
-            lower_bound=max(0.0, self._share(merged) - CONFIDENCE * merged.error),
+            lower_bound=max(0.0, win_share[self.seat] - CONFIDENCE * merged.error),
         )
 
     def _order(self, merged: dict[int, _Merged]) -> list[int]:

@@ -142,6 +142,20 @@ def test_the_best_move_comes_first_with_a_sane_estimate():
     assert analysis.estimate == best.estimate
 
 
+def test_win_shares_of_few_visits_sum_to_1_though_luck_was_taken_out_of_them():
+    position = Position.parse(
+        "riviera 8.1 powers 12 0 r1p6b5o5 - 20:in:?????????:b6,"
+        "27:in:r3r12p2p3p7p10b4o6o10:p11:power@p11,17:in:?????????:b11:power@b11"
+    )
+    for seed in range(20):
+        analysis = Engine().suggest(position, limits=Limits(simulations=60), seed=seed)
+        for candidate in analysis.candidates:
+            estimate = candidate.estimate
+            assert sum(estimate.win_share) == pytest.approx(1)
+            assert all(0 <= share <= 1 for share in estimate.win_share)
+            assert 0 <= estimate.lower_bound <= estimate.win_share[analysis.seat]
+
+
 @pytest.mark.parametrize("alone", [False, True])
 def test_standard_errors_say_how_much_another_seed_would_change(alone):
     position = Position.parse(OPENING)

@@ -578,7 +578,8 @@ class _Task:
         # Where luck was taken out of the simulations, a mean may lie a little outside, and that of
         # few visits far.
         inside = [max(0.0, total) for total in merged.shares]
-        win_share = tuple(share / sum(inside) for share in inside)
+        whole = merged.visits if inside == merged.shares else sum(inside)
+        win_share = tuple(min(1.0, share / whole) for share in inside)
         return Estimate(
             win_share=win_share,
             score=tuple(total / merged.visits for total in merged.scores),

@@ -212,8 +212,9 @@ class Admission:
 
     def _refuse_late(self, now: float, new: _Search | None = None) -> bool:
         """Refuse what waits and cannot start in time; tell whether there was any."""
+        # One that comes again with as long a deadline must have time to spare as all that are new.
         late = [
-            (search, start - self._latest_start(search))
+            (search, start + SPARE * (start - now) - self._latest_start(search))
             for search, start in self._predict_starts(now, new)
             if self._is_late(search, start, now, new)
         ]

@@ -4,7 +4,7 @@ import asyncio
 import threading
 from dataclasses import replace
 from math import inf
-from time import monotonic, thread_time
+from time import monotonic, sleep, thread_time
 
 import pytest
 
@@ -98,4 +98,25 @@ async def test_a_cancelled_search_is_expected_to_end_at_once() -> None:
     assert refusal.value.retry_after is not None
     assert refusal.value.retry_after < 1
     stopped.set()
+    admission.close()
+
+
+@pytest.mark.parametrize("deadline", [0.8, 1.02])  # too short by far, or with too little to spare
+async def test_who_comes_again_when_told_is_let_in(deadline: float) -> None:
+    admission = Admission(1, 8)
+
+    def until_over(limits: Limits, _stop: StopFlag) -> Analysis:
+        assert limits.time is not None
+        sleep(limits.time)
+        return ANALYSIS
+
+    long = asyncio.create_task(admission.run(until_over, Limits(time=1.0), inf, "long"))
+    await asyncio.sleep(0)
+    with pytest.raises(Refusal) as refusal:
+        await admission.run(Job(), LIMITS, monotonic() + deadline, "late")
+    assert refusal.value.retry_after is not None
+    await asyncio.sleep(refusal.value.retry_after)
+    again = asyncio.create_task(admission.run(Job(), LIMITS, monotonic() + deadline, "late"))
+    await long
+    await again
     admission.close()

@@ -47,6 +47,8 @@ _LOCAL = re.compile(r"(localhost|127\.[\d.]+|\[::1\]):|unix:")
 """Addresses of this machine."""
 _HOST = re.compile(r"[\w.-]+|\[[\da-fA-F:.]+\]")
 """An address without its port, for which gRPC would take 443."""
+_NO_ADDRESS = re.compile(r"https?://.*|:.*|.*:|\s*")
+"""What is often given in place of one, of which gRPC says little or nothing that helps."""
 
 Pem: TypeAlias = bytes | str | Path
 """A certificate or key in PEM: its bytes, or the path of its file."""
@@ -125,12 +127,14 @@ class Connection:
     Raises
     ------
     ValueError
-        If the API key would go to another machine unencrypted.
+        If that is no address, or the API key would go to another machine unencrypted.
     OSError
         If a file of `tls` cannot be read.
     """
 
     def __init__(self, address: str, **settings: Unpack[Settings]) -> None:
+        if _NO_ADDRESS.fullmatch(address):
+            raise ValueError(f"address: must be HOST:PORT, not {address!r}")
         if _HOST.fullmatch(address):
             address = f"{address}:{PORT}"
         wanted = settings.get("tls", False)

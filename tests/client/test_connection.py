@@ -213,6 +213,12 @@ def test_the_port_if_none_is_given(given, address):
     assert Connection(given).address == address
 
 
+@pytest.mark.parametrize("given", ["", "http://localhost:50051", "localhost:", ":50051", "::1"])
+def test_what_is_no_address(given):
+    with pytest.raises(ValueError, match="address: must be HOST:PORT"):
+        Connection(given)
+
+
 def test_mutual_tls(connect, tmp_path):
     authority = trustme.CA()
     of_server = authority.issue_cert("aleator.example")

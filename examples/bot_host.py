@@ -149,5 +149,6 @@ async def main() -> None:
 if __name__ == "__main__":
     try:
         asyncio.run(main())
-    except aleator.client.CallError as error:  # the server is not there, or knows no such game
+    # The server is not there, or knows no such game, or the address is none.
+    except (aleator.client.CallError, ValueError) as error:
         raise SystemExit(f"{error}") from None

@@ -92,6 +92,7 @@ def test_bot_host(server, host):
         (["--players", "9"], "options.players"),
         (["--level", "11"], "strength.level"),
         (["--address", "127.0.0.1:1"], "UNAVAILABLE"),
+        (["--address", "http://localhost:1"], "http://localhost:1"),
     ],
 )
 def test_a_mistake_is_told_in_one_line(server, host, wrong, line):

@@ -69,8 +69,6 @@ SPARE = 0.05
 """Part of the time that a search will wait that it must be able to wait longer."""
 MEMORY = 0.9
 """How much of what was seen so far is kept when something new is seen."""
-NICENESS = 10
-"""What is added to the niceness of search threads, so that they do not hold up the event loop."""
 BUSY = "SERVER_BUSY"
 """The reason of a refusal for want of a thread in time."""
 
@@ -110,9 +108,11 @@ class Admission:
         How many searches may wait.
     turn : float
         Seconds that a search has surely, though its client holds more than its share.
+    niceness : int
+        What is added to that of the threads, so that they do not hold up the event loop.
     """
 
-    def __init__(self, workers: int, queue: int, turn: float = 1.0) -> None:
+    def __init__(self, workers: int, queue: int, turn: float = 1.0, niceness: int = 10) -> None:
         self._workers = workers
         self._queue = queue
         self._turn = turn
@@ -127,7 +127,9 @@ class Admission:
             partial(deque, maxlen=SHORT_SAMPLES)
         )
         self._is_closing = False
-        self._pool = ThreadPoolExecutor(workers, "search", initializer=_lower_priority)
+        self._pool = ThreadPoolExecutor(
+            workers, "search", initializer=_lower_priority, initargs=(niceness,)
+        )
 
     async def run(
         self, job: Job, limits: Limits, until: float, kind: Kind, *, priority: int = 0
@@ -473,8 +475,8 @@ def _busy(retry_after: float) -> Refusal:
     )
 
 
-def _lower_priority() -> None:
+def _lower_priority(niceness: int) -> None:
     """Lower the priority of the calling thread, and of those that it will start."""
     if sys.platform == "linux":  # elsewhere this would lower the whole process
         thread = threading.get_native_id()
-        os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + NICENESS)
+        os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + niceness)

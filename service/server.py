@@ -97,7 +97,9 @@ class Server:
         observers: Sequence[CallObserver] = (),
     ) -> None:
         self._grace = settings.grace
-        self._admission = Admission(settings.workers, settings.queue, settings.turn)
+        self._admission = Admission(
+            settings.workers, settings.queue, settings.turn, settings.niceness
+        )
         self._guard = Guard(REQUEST_LIMIT, settings.max_calls)
         credentials, keys = _read_files(settings)
         services = [*_SERVICES, health.SERVICE_NAME]

@@ -149,7 +149,8 @@ are named. Reference players are fixed ways to play, in [search/players](../sear
 Levels limit the simulations, not the time, so a level is as strong on any machine; weak ones try
 more moves and choose among those that seem near-equal. Level 10 has no limit, and is listed with
 the simulations that it was measured with. Of a game whose levels are measured here, `Strength.elo`
-and `--elo` play with settings in between; of others they are refused.
+and `--elo` play with settings in between; of others they are refused. The games are few: levels
+whose intervals overlap are not told apart, and an order among them is by chance.
 
 **Time** is for a move, on one core of the machine that measured.
 """

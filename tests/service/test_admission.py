@@ -1,6 +1,8 @@
 """Where searches run: short ones on the event loop, others on threads of their own."""
 
 import asyncio
+import os
+import sys
 import threading
 from dataclasses import replace
 from math import inf
@@ -49,6 +51,20 @@ async def test_searches_known_to_be_short_run_at_once() -> None:
         await admission.run(fast, limits, inf, "fast")
         assert not fast.inline[-1]
     admission.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere threads have no niceness")
+@pytest.mark.parametrize("niceness", [0, 3])
+async def test_searches_step_back_as_far_as_they_are_told(niceness: int) -> None:
+    def job(_limits: Limits, _stop: StopFlag) -> Analysis:
+        found.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
+        return ANALYSIS
+
+    found: list[int] = []
+    admission = Admission(1, 0, niceness=niceness)
+    await admission.run(job, replace(LIMITS, simulations=None), inf, "fast")
+    admission.close()
+    assert found == [os.getpriority(os.PRIO_PROCESS, 0) + niceness]
 
 
 async def test_short_searches_obey_the_deadline() -> None:

@@ -192,12 +192,17 @@ def read_keys(file: Path) -> Mapping[str, Entry]:
     InvalidInput
         With everything wrong, which never quotes what stands in the place of a hash.
     """
+    text = ""
     try:
-        lines = tomllib.loads(file.read_text(encoding="utf-8"))
+        text = file.read_text(encoding="utf-8")
+        lines = tomllib.loads(text)
     except OSError as error:
         raise InvalidInput.at("api_keys", f"cannot be read: {file}: {error.strerror}") from None
     except ValueError as error:  # it tells a place, not what stands there
-        raise InvalidInput.at("api_keys", f"is no TOML: {file}: {error}") from None
+        message = f"is no TOML: {file}: {error}"
+        if text.startswith(PREFIX):
+            message += "; it begins with a key itself, which only its client should have"
+        raise InvalidInput.at("api_keys", message) from None
     entries: dict[str, Entry] = {}
     violations: list[Violation] = []
     for name, line in lines.items():

@@ -222,12 +222,15 @@ def key(
 ) -> None:
     """Make an API key.
 
-    Prints the key, to be given to the client, and the line that stands for it in the
-    server's file of keys (`--api-keys`). The key is kept nowhere else.
+    Prints the line that stands for it in the server's file of keys (`--api-keys`), for
+    `>> FILE`, and on the error stream the key itself, to be given to the client. The key is
+    kept nowhere else.
     """
     from aleator.service.api_keys import new_key
 
-    typer.echo("\n".join(new_key(name)))
+    made, line = new_key(name)
+    typer.echo(f"The key, for the client; it is kept nowhere else:\n{made}", err=True)
+    typer.echo(line)
 
 
 @app.command()

@@ -219,14 +219,22 @@ def keys(tmp_path: Path) -> tuple[Path, str, str]:
 
 
 def test_a_key_is_printed_once_with_the_line_that_stands_for_it(tmp_path: Path) -> None:
-    key, line = CliRunner().invoke(app, ["key", "web-app"]).stdout.splitlines()
+    made = CliRunner().invoke(app, ["key", "web-app"])
+    caption, key = made.stderr.splitlines()
+    assert caption.endswith(":")
     assert key.startswith("aleator_web-app_")
-    assert key not in line
+    assert key not in made.stdout
     file = tmp_path / "keys.toml"
-    file.write_text(line)
+    other = CliRunner().invoke(app, ["key", "other"])
+    file.write_text(made.stdout + other.stdout)  # as by `aleator key NAME >> keys.toml`
+    assert set(read_keys(file)) == {"web-app", "other"}
     assert read_keys(file)["web-app"].sha256 == hash_of(key)
     assert ApiKeys(file, None, 1).admit(with_key(key)) == "web-app"
-    assert CliRunner().invoke(app, ["key", "web-app"]).stdout.splitlines()[0] != key
+    assert key not in CliRunner().invoke(app, ["key", "web-app"]).stderr
+    file.write_text(f"{key}\n{made.stdout}")
+    with pytest.raises(InvalidInput, match="begins with a key itself") as refused:
+        read_keys(file)
+    assert key not in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -133,13 +133,15 @@ _CLASSES: dict[grpc.StatusCode, type[CallError]] = {
 _BROKEN_WRITE = "Internal error from Core"
 """What grpc.aio says, as INTERNAL, where a stream's connection broke while it was written to."""
 _HINTS = {
-    "WRONG_VERSION_NUMBER": "the server does not use TLS: leave `tls` out",
-    "CERTIFICATE_VERIFY_FAILED": "nobody whom `tls` trusts has signed the server's certificate:"
-    " give its `root_certificates`",
-    "Hostname Verification": "the server's certificate has another name: give it as `server_name`",
-    "Socket closed": "a server that uses TLS, or asks for a certificate, does that: give `tls`",
+    "WRONG_VERSION_NUMBER": "the server does not use TLS: leave {tls} out",
+    "CERTIFICATE_VERIFY_FAILED": "nobody who is trusted has signed the server's certificate:"
+    " give its {root_certificates}",
+    "Hostname Verification": "the server's certificate has another name: give it as {server_name}",
+    "Socket closed": "a server that uses TLS, or asks for a certificate, does that: give {tls}",
 }
 """What to do about connections that are not made, by what gRPC says of them."""
+_ARGUMENTS = {name: f"`{name}`" for name in ("tls", "root_certificates", "server_name")}
+"""What the hints call the settings of a connection."""
 _CODES = {code.value[0]: code for code in grpc.StatusCode}
 
 
@@ -173,8 +175,21 @@ def _error_of_call(call: Any) -> CallError:
         code, message = call.code(), call.details() or ""
         if message == _BROKEN_WRITE:
             code, message = grpc.StatusCode.UNAVAILABLE, "the connection broke"
-        hints = [hint for part, hint in _HINTS.items() if part in message]
-        if hints and message.startswith("failed to connect"):
-            message = f"{hints[0]} ({message})"
-        status = status_pb2.Status(code=code.value[0], message=message)
+        status = status_pb2.Status(code=code.value[0], message=explained(message))
     return error_of_status(status)
+
+
+def explained(message: str, names: Mapping[str, str] = _ARGUMENTS) -> str:
+    """Say before gRPC's words on a connection that is not made what to do about it, if known.
+
+    Parameters
+    ----------
+    message : str
+    names : mapping of str to str
+        What the settings `tls`, `root_certificates` and `server_name` are called where the message
+        is shown.
+    """
+    hints = [hint for part, hint in _HINTS.items() if part in message]
+    if not hints or not message.startswith("failed to connect"):
+        return message
+    return f"{hints[0].format_map(names)} ({message})"

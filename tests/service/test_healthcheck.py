@@ -69,15 +69,20 @@ async def secure(tmp_path: Path) -> AsyncIterator[str]:
     await server.stop(None)
 
 
-async def test_tls(secure: str, tmp_path: Path) -> None:
+async def test_tls(
+    secure: str, server: ServerProcess, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     files = {"--ca": "ca.pem", "--certificate": "certificate.pem", "--key": "key.pem"}
     options = [word for flag, name in files.items() for word in (flag, str(tmp_path / name))]
     named = ["--server-name", "aleator.example"]
-    for arguments, status in [
-        ([*options, *named], 0),
-        (options, 1),  # the certificate is not for 127.0.0.1
-        ([*options[:2], *named], 1),  # no certificate of its own
-        ([], 1),
+    assert await asyncio.to_thread(main, [secure, *options, *named]) == 0
+    for address, arguments, words in [
+        (secure, options, "another name: give it as --server-name ("),
+        (secure, [*options[:2], *named], "asks for a certificate"),
+        (secure, [*options[2:], *named], "give its --ca ("),
+        (secure, [], "uses TLS, or asks for a certificate, does that: give --tls or --ca ("),
+        (server.address, options, "the server does not use TLS: leave --tls or --ca out ("),
     ]:
-        found = await asyncio.to_thread(main, [secure, "--timeout", "2", *arguments])
-        assert found == status, arguments
+        found = await asyncio.to_thread(main, [address, "--timeout", "2", *arguments])
+        assert found == 1, arguments
+        assert words in capsys.readouterr().err, arguments

@@ -136,10 +136,10 @@ class Call(Generic[T]):
         """Call; what comes back depends on the kind of the stubs."""
         timeout = self.timeout
         if timeout is None:
-            timeout = connection.timeout + seconds_of(self.search)
+            timeout = connection.timeout + seconds_of(self.search, "time")
         return attrgetter(self.method)(stubs)(
             self.request,
-            timeout=None if timeout == inf else seconds_of(timeout),
+            timeout=None if timeout == inf else seconds_of(timeout, "timeout"),
             metadata=connection.metadata,
         )
 
@@ -345,7 +345,9 @@ def analyze_position(
     request = message_of(
         opponent_service_pb2.AnalyzePositionRequest,
         **search_of(state, seat, search),
-        report_interval=None if report_interval is None else duration_of(report_interval),
+        report_interval=None
+        if report_interval is None
+        else duration_of(report_interval, "report_interval"),
     )
     return StreamCall("reports.AnalyzePosition", request, _all, timeout, search.get("time", 0.0))
 

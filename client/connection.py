@@ -82,11 +82,14 @@ class Tls:
         ValueError
             If only one of `certificate` and `key` is given.
         OSError
+            With the name of the attribute whose file cannot be read.
         """
         if (self.certificate is None) != (self.key is None):
             raise ValueError("give certificate and key, or neither")
         return grpc.ssl_channel_credentials(
-            _read(self.root_certificates), _read(self.key), _read(self.certificate)
+            _read(self.root_certificates, "root_certificates"),
+            _read(self.key, "key"),
+            _read(self.certificate, "certificate"),
         )
 
 
@@ -151,7 +154,7 @@ class Connection:
         if tls and tls.server_name:
             self._options.append(("grpc.ssl_target_name_override", tls.server_name))
         self.metadata = ((API_KEY_HEADER, api_key),) if api_key else ()
-        self.timeout = seconds_of(settings.get("timeout", TIMEOUT))
+        self.timeout = seconds_of(settings.get("timeout", TIMEOUT), "timeout")
 
     def open(self, kind: Any, *, ahead: bool = True) -> Any:
         """Open a channel; it connects with its first call.
@@ -169,6 +172,11 @@ class Connection:
         return kind.secure_channel(self.address, self._credentials, options)
 
 
-def _read(pem: Pem | None) -> bytes | None:
+def _read(pem: Pem | None, name: str) -> bytes | None:
     """The bytes of a certificate or key."""
-    return pem if pem is None or isinstance(pem, bytes) else Path(pem).read_bytes()
+    if pem is None or isinstance(pem, bytes):
+        return pem
+    try:
+        return Path(pem).read_bytes()
+    except OSError as error:
+        raise OSError(error.errno, f"{name}: {error.strerror}", str(pem)) from None

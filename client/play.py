@@ -52,8 +52,8 @@ def start(
         start=message_of(play_pb2.PlayStart, state=state_of(state), seat=seat, **effort_of(effort)),
     )
     if clock is not None:
-        request.start.clock.time_left.CopyFrom(duration_of(clock))
-        request.start.clock.increment.CopyFrom(duration_of(increment))
+        request.start.clock.time_left.CopyFrom(duration_of(clock, "clock"))
+        request.start.clock.increment.CopyFrom(duration_of(increment, "increment"))
     return request
 
 
@@ -75,7 +75,7 @@ def update(
         update=play_pb2.PlayUpdate(
             state=None if state is None else state_of(state),
             events=events,
-            time_left=None if time_left is None else duration_of(time_left),
+            time_left=None if time_left is None else duration_of(time_left, "time_left"),
         ),
     )
 

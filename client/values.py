@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from math import isnan
+from numbers import Real
 from typing import Any, TypeAlias, TypedDict, TypeVar
 
 from google.protobuf.duration_pb2 import Duration
@@ -98,16 +100,41 @@ def options_of(options: Mapping[str, Any] | None) -> Struct:
     return message
 
 
-def seconds_of(time: Time) -> float:
-    """Count the seconds of a time."""
-    return time.total_seconds() if isinstance(time, timedelta) else time
+def seconds_of(time: object, name: str) -> float:
+    """Count the seconds of a `Time`, which may be infinite; whether it is one is seen here.
+
+    Raises
+    ------
+    TypeError, ValueError
+        With the name, if it is no time.
+    """
+    if isinstance(time, timedelta):
+        return time.total_seconds()
+    if not isinstance(time, Real):
+        raise TypeError(_no_time(time, name))
+    if isnan(time):
+        raise ValueError(_no_time(time, name))
+    return float(time)
 
 
-def duration_of(time: Time) -> Duration:
-    """Make the message of a time."""
+def duration_of(time: Time, name: str) -> Duration:
+    """Make the message of a time.
+
+    Raises
+    ------
+    TypeError, ValueError
+        With the name, if it is no time, or one that is too long to be said.
+    """
     message = Duration()
-    message.FromNanoseconds(round(seconds_of(time) * 1e9))
+    try:
+        message.FromNanoseconds(round(seconds_of(time, name) * 1e9))
+    except (OverflowError, ValueError):
+        raise ValueError(_no_time(time, name)) from None
     return message
+
+
+def _no_time(time: object, name: str) -> str:
+    return f"{name}: must be seconds or a timedelta, not {time!r}"
 
 
 def search_of(state: State, seat: int | None, search: Search) -> dict[str, Any]:
@@ -127,7 +154,7 @@ def effort_of(effort: Effort) -> dict[str, Any]:
     return {
         "limits": message_of(
             analysis_pb2.Limits,
-            time=None if time is None else duration_of(time),
+            time=None if time is None else duration_of(time, "time"),
             simulations=effort.get("simulations"),
             threads=effort.get("threads"),
         ),

@@ -1,6 +1,7 @@
 """The client library, in both its kinds, against the server as anybody starts it."""
 
 import inspect
+import re
 import subprocess
 import sys
 import time
@@ -10,7 +11,8 @@ import grpc
 import pytest
 
 import aleator.client
-from aleator.client import batch_item
+from aleator.client import batch_item, play
+from aleator.client.connection import Connection
 from aleator.v1 import analysis_pb2, state_pb2
 from tests.service.process import ServerProcess
 
@@ -170,11 +172,35 @@ def test_a_server_that_was_started_again(connect):
         assert client.call("list_games").games
 
 
-@pytest.mark.parametrize("arguments", [{"level": 3, "elo": 1000}, {"time": float("nan")}])
-def test_what_makes_no_request(connect, server, arguments):
+@pytest.mark.parametrize("wrong", ["1s", None, float("nan"), float("inf"), 1e300])
+def test_what_is_no_time(connect, server, wrong):
     client = connect(server.address)
-    with pytest.raises(ValueError, match=r"level|NaN"):
-        client.call("suggest_move", OPENING, **arguments)
+    kind = ValueError if isinstance(wrong, float) else TypeError
+
+    def refused(name):
+        told = f"{name}: must be seconds or a timedelta, not {wrong!r}"
+        return pytest.raises(kind, match=f"^{re.escape(told)}$")
+
+    if wrong is not None:
+        with refused("time"):
+            client.call("suggest_move", OPENING, time=wrong)
+        with refused("report_interval"):
+            list(client.stream("analyze_position", OPENING, time=1, report_interval=wrong))
+        with refused("clock"):
+            play.start("g", OPENING, 0, clock=wrong)
+        with refused("time_left"):
+            play.update("g", OPENING, time_left=wrong)
+    with refused("increment"):
+        play.start("g", OPENING, 0, clock=1, increment=wrong)
+    if wrong not in (float("inf"), 1e300):
+        with refused("timeout"):
+            Connection(server.address, timeout=wrong)
+
+
+def test_what_makes_no_request(connect, server):
+    client = connect(server.address)
+    with pytest.raises(ValueError, match="level"):
+        client.call("suggest_move", OPENING, level=3, elo=1000)
     with pytest.raises(ValueError, match=r"^seed: Value out of range: -1$"):
         client.call("create_game", "roygbiv", seed=-1)
     with pytest.raises(TypeError, match=r"^level: "):

@@ -219,6 +219,16 @@ def test_what_is_no_address(given):
         Connection(given)
 
 
+@pytest.mark.parametrize("name", ["root_certificates", "certificate", "key"])
+def test_a_file_of_tls_that_is_not_there(name, tmp_path):
+    there, missing = tmp_path / "there.pem", tmp_path / "nope.pem"
+    there.touch()
+    files = {"certificate": there, "key": there, name: missing}
+    with pytest.raises(FileNotFoundError, match=f"{name}: No such file") as caught:
+        aleator.client.Tls(**files).credentials()
+    assert caught.value.filename == str(missing)
+
+
 def test_mutual_tls(connect, tmp_path):
     authority = trustme.CA()
     of_server = authority.issue_cert("aleator.example")

@@ -245,13 +245,9 @@ async def _serve_until_told_to_stop(server: Server, addresses: Mapping[str, str]
 
 
 def _export_traces(endpoint: str) -> AbstractContextManager[CallObserver]:
-    try:
-        # Only an installation with the extra has what it imports.
-        from aleator.service.telemetry.traces import export_traces  # noqa: PLC0415
-    except ImportError as error:
-        raise SystemExit(
-            f"traces_endpoint: needs pip install 'aleator[traces]' ({error})"
-        ) from None
+    # Only an installation with the extra has what it imports; the settings have checked that.
+    from aleator.service.telemetry.traces import export_traces  # noqa: PLC0415
+
     return export_traces(endpoint)
 
 

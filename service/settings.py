@@ -9,6 +9,7 @@ A setting that is a secret must be a `pydantic.SecretStr`; then it is masked whe
 
 import os
 import re
+from importlib.util import find_spec
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
@@ -95,7 +96,17 @@ def _check_endpoint(endpoint: str) -> str:
         raise ValueError(
             f"must be a URL such as http://localhost:4317, not {shorten(endpoint, 64)}"
         )
+    if not _can_export():
+        raise ValueError("needs pip install 'aleator[traces]'")
     return endpoint
+
+
+def _can_export() -> bool:
+    """Tell whether what sends traces is installed; it loads gRPC, so it is only looked for."""
+    try:
+        return find_spec("opentelemetry.exporter.otlp.proto.grpc") is not None
+    except ModuleNotFoundError:  # not even the packages around it are there
+        return False
 
 
 Address = Annotated[str, AfterValidator(_check_address)]

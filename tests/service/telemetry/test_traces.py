@@ -1,6 +1,8 @@
 """Spans of calls, seen by OpenTelemetry's own exporter in memory, and a collector that is away."""
 
 import json
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
@@ -144,3 +146,16 @@ def test_a_collector_that_is_away_holds_up_nobody() -> None:
 def test_bad_endpoints(endpoint: str) -> None:
     with pytest.raises(InvalidInput, match=r"^traces_endpoint: must be a URL such as"):
         read_model(Settings, {"traces_endpoint": endpoint})
+
+
+def test_a_missing_extra_is_found_among_the_settings() -> None:
+    for missing in ("opentelemetry", "opentelemetry.exporter.otlp.proto.grpc"):
+        program = (
+            f"import sys; sys.modules['{missing}'] = None\n"
+            "from aleator.service.cli import main; main()"
+        )
+        arguments = ["config", "--traces-endpoint", "http://localhost:4317"]
+        command = [sys.executable, "-c", program, *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+        assert done.returncode == 2
+        assert done.stderr == "traces_endpoint: needs pip install 'aleator[traces]'\n"

@@ -53,4 +53,6 @@ def address_of(peer: str) -> str:
         return str(address)
     if address.ipv4_mapped:
         return str(address.ipv4_mapped)
+    if address.is_loopback:  # this machine, which is no network of others
+        return str(address)
     return str(IPv6Network((address.packed, _HOUSEHOLD), strict=False))

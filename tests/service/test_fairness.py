@@ -274,6 +274,7 @@ def test_clients_that_have_gone_are_forgotten(others: int) -> None:
     [
         ("ipv4:192.0.2.7:50000", "192.0.2.7"),
         ("ipv6:%5B2001:db8:1:2:3:4:5:6%5D:50000", "2001:db8:1:2::/64"),
+        ("ipv6:%5B::1%5D:50000", "::1"),
         ("ipv6:%5B::ffff:192.0.2.7%5D:50000", "192.0.2.7"),
         ("unix:/run/aleator", "unix"),
         ("unix:", "unix"),

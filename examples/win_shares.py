@@ -18,7 +18,11 @@ import aleator.client
 game = "roygbiv"
 levels = [9, 3]  # of seat 0 and seat 1
 picture = "win_shares.svg"
-client = aleator.client.connect(os.environ.get("ADDRESS", "localhost:50051"))
+try:
+    client = aleator.client.connect(os.environ.get("ADDRESS", "localhost:50051"))
+    client.get_game(game)
+except (aleator.client.CallError, ValueError) as error:  # no server, or no such address
+    raise SystemExit(f"{error}") from None
 
 # %% [markdown]
 # ## A game

@@ -60,6 +60,31 @@ def test_win_shares(server, tmp_path):
     assert "<svg" in picture
 
 
+@pytest.mark.parametrize(
+    ("address", "missing", "line"),
+    [
+        ("127.0.0.1:1", None, "UNAVAILABLE"),
+        ("http://localhost:1", None, "address: must be HOST:PORT"),
+        ("127.0.0.1:1", "matplotlib", "pip install 'aleator[plots]'"),
+    ],
+)
+def test_what_win_shares_needs_is_told_in_one_line(tmp_path, address, missing, line):
+    without = f"import sys; sys.modules[{missing!r}] = None; " if missing else ""
+    program = f"{without}import runpy; runpy.run_path('{EXAMPLES / 'win_shares.py'}')"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env=os.environ | {"ADDRESS": address, "MPLBACKEND": "agg"},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 1
+    (told,) = done.stderr.splitlines()
+    assert line in told
+
+
 @pytest.fixture(scope="module", params=["python", "node"])
 def host(request):
     """The command of a host of bots."""

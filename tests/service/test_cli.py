@@ -223,7 +223,7 @@ def test_suggest_tells_programs_a_legal_move_and_repeats_itself(opening: str) ->
         (["calibrate", "chess"], ["game: "]),
         (["review", "/nowhere/x"], ["file: "]),
         (["review", "RECORD", "--game", "3"], ["game: "]),
-        (["review", "RECORD", "--time", "5"], ["time: "]),
+        (["review", "RECORD", "--time", "soon"], ["time: "]),
         (["review", "RECORD", "--plot", "x"], ["plot: "]),
         (["calibrate", "roygbiv", "--pairs", "0"], ["pairs: "]),
         (["calibrate", "roygbiv", "--folder", "x"], ["seed: "]),

@@ -195,7 +195,7 @@ def test_suggest_tells_programs_a_legal_move_and_repeats_itself(opening: str) ->
         (["suggest", "OPENING", "--seat", "2"], ["seat: "]),
         (["suggest", "OPENING", "--seed=-1"], ["seed: "]),
         (["analyze", "roygbiv"], ["notation: "]),
-        (["analyze", "OPENING", "--interval", "1"], ["interval: "]),
+        (["analyze", "OPENING", "--interval", "often"], ["interval: "]),
         (["analyze", "OPENING", "--interval=-1s"], ["interval: "]),
         (["analyze", "OPENING", "--seat", "2"], ["seat: "]),
         (["play", "roygbiv", "--seat", "2"], ["seat: "]),
@@ -557,17 +557,17 @@ def test_help_names_all_players() -> None:
 
 
 def test_a_match_for_people() -> None:
-    result = run(*MATCH, "engine:sims=2", "--pairs", "2", "--seed", "1")
+    result = run(*MATCH, "engine:sims=50", "--pairs", "2", "--seed", "1")
     lines = result.stdout.splitlines()
     assert all(len(line) <= 80 for line in lines)
-    assert lines[0] == "most of the win: engine:sims=2"
-    assert [line.split()[0] for line in lines[4:7]] == ["random", "greedy", "engine:sims=2"]
+    assert lines[0] == "most of the win: engine:sims=50"
+    assert [line.split()[0] for line in lines[4:7]] == ["random", "greedy", "engine:sims=50"]
     tested = run(*MATCH, "--pairs", "30", "--seed", "1", "--elo0", "-50", "--elo1", "0").stdout
     assert "test of -50 against +0 Elo: decided for -50 (LLR -" in tested
     assert tested.startswith("random against greedy: random leads by at most -50 Elo\n")
 
 
-@pytest.mark.parametrize("bots", [[], ["engine:sims=2"]])
+@pytest.mark.parametrize("bots", [[], ["engine:sims=50"]])
 def test_a_match_is_drawn(bots: list[str], tmp_path: Path) -> None:
     drawn = []
     for name in "first.svg", "second.svg", "third.png":

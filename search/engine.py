@@ -22,9 +22,9 @@ import os
 import random
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 
@@ -85,6 +85,8 @@ class Engine:
     tuning : mapping, optional
         Parameters of the search that differ from the game's, as `Tuning` in
         `ext/core/game.pxd` has them: for measuring what they are worth.
+    growing : callable, optional
+        Gives the context in which a thread grows a tree of the search that has a stop flag.
 
     Raises
     ------
@@ -98,12 +100,14 @@ class Engine:
         memory: int = DEFAULT_MEMORY,
         knowledge: bool = True,
         tuning: Mapping[str, float] | None = None,
+        growing: Callable[[StopFlag], AbstractContextManager[None]] | None = None,
     ) -> None:
         if memory < 2**20:
             raise InvalidInput.at("memory", f"must be at least {2**20} bytes, not {memory}")
         self.memory = memory
         self.knowledge = knowledge
         self.tuning = {} if tuning is None else dict(tuning)
+        self.growing = growing or nullcontext
         self._running: set[StopFlag] = set()
         self._lock = threading.Lock()
 
@@ -337,6 +341,7 @@ class _Task:
 
     def __init__(self, engine: Engine, wish: _Wish, trees: Trees | None = None) -> None:
         self.start = time.monotonic_ns()
+        self.growing = engine.growing
         self.seat = wish.position.acting_seat(wish.seat)
         self.position = wish.position.observe(self.seat)
         self.codes = codes_to_choose(self.position, self.seat, wish.allowed, wish.avoided)
@@ -453,7 +458,8 @@ class _Task:
 
         def run(index: int) -> None:
             search = self.searches[index]
-            search.run(self.targets[index] - search.simulations, deadline, self.stop)
+            with self.growing(self.stop):
+                search.run(self.targets[index] - search.simulations, deadline, self.stop)
 
         if len(self.searches) == 1:
             run(0)

@@ -20,8 +20,9 @@ that has most. A client that is alone may have everything.
 A search that waits for several threads at once is passed by those for which there are enough, as
 long as they are thought to end before it could start.
 
-Predictions hold as long as searches end in time, which those bounded by time do. For one bounded
-by simulations alone the end is guessed from the speed seen lately.
+Predictions hold as long as searches end in time, which those bounded by time do, but for what
+`lateness` has learned: so much earlier they are told to end where a deadline counts. For one
+bounded by simulations alone the end is guessed from the speed seen lately.
 
 A search known to end sooner than it could be handed to a thread and back runs on the event loop.
 How long such short searches take is learned by kind, as is the speed of others: simulations of one
@@ -33,9 +34,6 @@ loop, so nothing needs a lock.
 
 import asyncio
 import heapq
-import os
-import sys
-import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -51,14 +49,15 @@ from aleator.search import Analysis, Limits, Statistics, StopFlag
 from aleator.service.caller import caller
 from aleator.service.errors import Refusal, shutting_down
 from aleator.service.fair_queue import Client, FairQueue
+from aleator.service.lateness import Lateness
+from aleator.service.priority import Priorities
 
 LEAST_TIME = 0.001
 """Seconds that a search gets at least; one that cannot have them is refused."""
 FIRST_SPEED = 100_000.0
 """Simulations a second that one thread is thought to make, before any was seen."""
-FIRST_OVERHEAD = 0.001
-MOST_OVERHEAD = 0.010
-"""Seconds that a search is thought to take beside its time: at first, and at most."""
+TOLERANCE = 0.010
+"""Seconds that a search may be predicted to start too late that waits already."""
 SHORT_SIMULATIONS = 64
 """A search of so many simulations at most may be short."""
 SHORT_TIME = 0.0005
@@ -88,11 +87,12 @@ class _Search:
     rank: tuple[int, int]
     kind: Kind
     stop: StopFlag = field(default_factory=StopFlag)
-    timer: asyncio.TimerHandle | None = None  # gives up waiting; later, cuts the search short
+    timer: asyncio.TimerHandle | None = None  # gives up waiting; later, sees that it ends
     client: "Client[_Search]" = field(init=False)
     promise: float = inf  # when it could start at last, foretold when others first passed it
     start: float = inf
-    time: float = inf  # what it was given
+    began: float = inf  # on its thread
+    stop_at: float = inf  # when it is told to end
     end: float = inf  # when it will have ended, as far as can be told
     cost: float = 0.0  # thread-seconds that it is thought to take
 
@@ -108,11 +108,21 @@ class Admission:
         How many searches may wait.
     turn : float
         Seconds that a search has surely, though its client holds more than its share.
-    niceness : int
-        What is added to that of the threads, so that they do not hold up the event loop.
+    lateness : Lateness, optional
+        How late searches end.
+    priorities : Priorities, optional
+        The priorities of the threads while they search. Default: all keep their own.
     """
 
-    def __init__(self, workers: int, queue: int, turn: float = 1.0, niceness: int = 10) -> None:
+    def __init__(
+        self,
+        workers: int,
+        queue: int,
+        turn: float = 1.0,
+        *,
+        lateness: Lateness | None = None,
+        priorities: Priorities | None = None,
+    ) -> None:
         self._workers = workers
         self._queue = queue
         self._turn = turn
@@ -122,14 +132,13 @@ class Admission:
         self._count = 0  # of the searches so far
         self._speed = FIRST_SPEED  # of all kinds
         self._speeds: dict[Kind, float] = {}
-        self._overhead = FIRST_OVERHEAD
+        self._lateness = lateness or Lateness()
+        self._priorities = priorities or Priorities(0)
         self._short_times: defaultdict[tuple[Kind, int], deque[float]] = defaultdict(
             partial(deque, maxlen=SHORT_SAMPLES)
         )
         self._is_closing = False
-        self._pool = ThreadPoolExecutor(
-            workers, "search", initializer=_lower_priority, initargs=(niceness,)
-        )
+        self._pool = ThreadPoolExecutor(workers, "search")
 
     async def run(
         self, job: Job, limits: Limits, until: float, kind: Kind, *, priority: int = 0
@@ -175,8 +184,8 @@ class Admission:
         try:
             return await search.result
         except asyncio.CancelledError:
-            search.stop.set()
-            search.end = min(search.end, monotonic() + self._overhead)
+            self._stop(search)
+            search.end = min(search.end, monotonic() + self._lateness.expected)
             self._leave_queue(search)
             raise
 
@@ -184,7 +193,7 @@ class Admission:
         """Let all searches return what they have; those that wait, as soon as they start."""
         self._is_closing = True
         for search in (*self._running, *self._waiting):
-            search.stop.set()
+            self._stop(search)
 
     def close(self) -> None:
         """Wait for the threads to end, once all searches were stopped."""
@@ -230,11 +239,11 @@ class Admission:
         Predictions go up and down by a little: what is new must have some time to spare, the more
         the longer it waits, and what waits already may be a little late.
         """
-        spare = SPARE * (start - now) if search is new else -MOST_OVERHEAD
+        spare = SPARE * (start - now) if search is new else -TOLERANCE
         return start + spare > self._latest_start(search)
 
     def _latest_start(self, search: _Search) -> float:
-        return search.until - LEAST_TIME - self._overhead
+        return search.until - LEAST_TIME - self._lateness.expected
 
     def _last_place(self, search: _Search) -> _Search:
         """Tell which search has to leave a full queue for another, perhaps that one itself."""
@@ -297,25 +306,28 @@ class Admission:
 
     def _predict_end(self, search: _Search, start: float, waiting: int) -> float:
         """Tell when a search will have ended that starts while others wait."""
-        end = self._shared_end(search, start, waiting)
+        stop, late = self._shared_stop(search, start, waiting)
+        end = stop + late
         if search.limits.simulations is None:
             return end
         speed = self._speeds.get(search.kind, self._speed)
         seconds = search.limits.simulations / (speed * search.limits.threads)
-        return min(end, start + seconds + self._overhead)
+        return min(end, start + seconds + self._lateness.expected)
 
-    def _shared_end(self, search: _Search, start: float, waiting: int) -> float:
-        """Tell when a search must have ended that shares its time with those that wait."""
+    def _shared_stop(self, search: _Search, start: float, waiting: int) -> tuple[float, float]:
+        """Tell when to stop a search that shares its time with those that wait.
+
+        Also how late it may end then.
+        """
         assert search.limits.time is not None
         share = (search.until - start) / (1 + waiting / self._workers)
-        return start + max(
-            LEAST_TIME + self._overhead, min(search.limits.time + self._overhead, share)
-        )
+        late = self._lateness.within(share)
+        return start + max(LEAST_TIME, min(search.limits.time, share - late)), late
 
     def _latest_ends(self, now: float) -> dict[_Search, float]:
         """Tell which running searches must end for the sake of those that wait, and when."""
         ends = {
-            running: self._shared_end(running, running.start, pressure)
+            running: sum(self._shared_stop(running, running.start, pressure))
             for running in self._running
             if running.until < inf and (pressure := self._pressure(running.client))
         }
@@ -372,14 +384,29 @@ class Admission:
             search.end = self._predict_end(search, now, pressure)
             search.cost = (search.end - now) * search.limits.threads
             self._waiting.start(client, search, search.limits.threads, search.cost)
-            search.time = self._shared_end(search, now, pressure) - now - self._overhead
+            search.stop_at, _ = self._shared_stop(search, now, pressure)
             self._free -= search.limits.threads
             self._running.add(search)
-            limits = replace(search.limits, time=search.time)
-            done = self._pool.submit(search.job, limits, search.stop)
+            self._priorities.follow(search.stop)
+            loop = search.result.get_loop()
+            search.timer = loop.call_later(
+                search.stop_at - now, self._priorities.hurry, search.stop
+            )
+            done = self._pool.submit(self._search, search)
             done.add_done_callback(partial(self._hand_over, search))
         if self._waiting:
             self._cut_running(now)
+
+    def _search(self, search: _Search) -> Analysis:
+        """Do a search, on a thread of its own."""
+        search.began = monotonic()
+        time = max(LEAST_TIME, search.stop_at - search.began)
+        return search.job(replace(search.limits, time=time), search.stop)
+
+    def _stop(self, search: _Search) -> None:
+        """Let a search return what it has, at once or as soon as it starts."""
+        search.stop.set()
+        self._priorities.hurry(search.stop)
 
     def _hand_over(self, search: _Search, done: Future[Analysis]) -> None:
         """Pass what a thread has done to the event loop."""
@@ -390,6 +417,7 @@ class Admission:
         if search.timer is not None:
             search.timer.cancel()
         self._running.discard(search)
+        self._priorities.forget(search.stop)
         threads = search.limits.threads
         self._free += threads
         cost = (monotonic() - search.start) * threads
@@ -410,8 +438,7 @@ class Admission:
 
     def _learn(self, search: _Search, statistics: Statistics) -> None:
         """See how fast searches are, and how long they take beside their time."""
-        took = monotonic() - search.start - min(search.time, statistics.elapsed)
-        self._overhead = MEMORY * self._overhead + (1 - MEMORY) * min(took, MOST_OVERHEAD)
+        self._lateness.learn(monotonic() - min(search.began + statistics.elapsed, search.stop_at))
         if statistics.elapsed > LEAST_TIME:
             speed = statistics.simulations / (statistics.elapsed * statistics.threads)
             known = self._speeds.get(search.kind, speed)
@@ -421,13 +448,15 @@ class Admission:
     def _cut_running(self, now: float) -> None:
         """End those that run when they must for the sake of those that wait."""
         for search, latest in self._latest_ends(now).items():
-            end = max(latest, now + LEAST_TIME + self._overhead)
-            if end < search.end:
+            late = self._lateness.within(latest - now)
+            stop_at = max(latest - late, now + LEAST_TIME)
+            if stop_at < search.stop_at:
                 if search.timer is not None:
                     search.timer.cancel()
-                search.end = end
+                search.stop_at = stop_at
+                search.end = min(search.end, stop_at + late)
                 loop = search.result.get_loop()
-                search.timer = loop.call_later(end - self._overhead - now, search.stop.set)
+                search.timer = loop.call_later(stop_at - now, self._stop, search)
 
     def _give_up(self, search: _Search) -> None:
         """Refuse a search whose time ran out while it waited."""
@@ -473,10 +502,3 @@ def _busy(retry_after: float) -> Refusal:
         "the server has too much to search",
         retry_after=max(LEAST_TIME, retry_after),
     )
-
-
-def _lower_priority(niceness: int) -> None:
-    """Lower the priority of the calling thread, and of those that it will start."""
-    if sys.platform == "linux":  # elsewhere this would lower the whole process
-        thread = threading.get_native_id()
-        os.setpriority(os.PRIO_PROCESS, thread, os.getpriority(os.PRIO_PROCESS, thread) + niceness)

@@ -23,8 +23,10 @@ from aleator.service.api_keys import ApiKeys
 from aleator.service.authentication import Authentication
 from aleator.service.game_servicer import GameServicer
 from aleator.service.interceptor import Guard
+from aleator.service.lateness import Lateness
 from aleator.service.listening import cannot_listen
 from aleator.service.opponent_servicer import OpponentServicer
+from aleator.service.priority import Priorities
 from aleator.service.reflection import pool_with_json_names
 from aleator.service.settings import Settings
 from aleator.service.telemetry.calls import CallObserver, CallWatch
@@ -97,8 +99,16 @@ class Server:
         observers: Sequence[CallObserver] = (),
     ) -> None:
         self._grace = settings.grace
+        priorities = Priorities(settings.niceness)
+        if priorities.niceness < settings.niceness:
+            _LOGGER.info("no niceness: the process may not raise the priority of its threads again")
+        lateness = Lateness()
         self._admission = Admission(
-            settings.workers, settings.queue, settings.turn, settings.niceness
+            settings.workers,
+            settings.queue,
+            settings.turn,
+            lateness=lateness,
+            priorities=priorities,
         )
         self._guard = Guard(REQUEST_LIMIT, settings.max_calls)
         credentials, keys = _read_files(settings)
@@ -109,7 +119,7 @@ class Server:
             services.append(CHANNELZ)
         methods = _methods_of(services)
         searches = SearchWatch()
-        self.metrics = Metrics(settings, methods, game_ids(), searches)
+        self.metrics = Metrics(settings, methods, game_ids(), searches, lateness)
         watch = CallWatch(methods, (CallLog(), self.metrics, *observers))
         self._server = grpc.aio.server(
             interceptors=(watch, *([] if keys is None else [Authentication(keys)]), self._guard),
@@ -128,7 +138,7 @@ class Server:
             ),
         )
         game_service_pb2_grpc.add_GameServiceServicer_to_server(GameServicer(), self._server)
-        engine = Engine(memory=settings.search_memory)
+        engine = Engine(memory=settings.search_memory, growing=priorities.step_back)
         self._opponent = OpponentServicer(engine, self._admission, searches, settings)
         opponent_service_pb2_grpc.add_OpponentServiceServicer_to_server(
             self._opponent, self._server

@@ -158,8 +158,9 @@ class Settings(BaseSettings):
     """Time that a search surely has once it runs, though its client holds more than its share of
     the workers while another client waits."""
     niceness: int = Field(default=10, ge=0, le=19)
-    """By how much search threads step back behind the thread that answers, and so behind all other
-    programs of the machine too; on Linux."""
+    """By how much threads that search step back behind the thread that answers, and so behind all
+    other programs of the machine too, until their time is over; on Linux, and only where the
+    process may raise their priority again then (RLIMIT_NICE or CAP_SYS_NICE)."""
     default_time: Seconds = 1.0
     """Time of a search whose request sets neither a time nor a number of simulations."""
     max_time: Seconds = 60.0

@@ -10,6 +10,7 @@ from pathlib import Path
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from aleator.service.lateness import Lateness
 from aleator.service.settings import Settings
 from aleator.service.telemetry.calls import Call
 from aleator.service.telemetry.metrics import Metrics
@@ -29,7 +30,7 @@ def settings_table() -> list[str]:
 
 def metrics_table() -> list[str]:
     """All metrics that a server exports, with their labels."""
-    metrics = Metrics(Settings(), ["service/method"], ["game"], SearchWatch())
+    metrics = Metrics(Settings(), ["service/method"], ["game"], SearchWatch(), Lateness())
     metrics.count_dropped_lines(lambda: 0)
     call = Call("service/method", "id", (), 0.0, key="name", reason="REASON")
     metrics.call_started(call)

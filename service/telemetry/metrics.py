@@ -33,6 +33,7 @@ from prometheus_client.registry import Collector
 from aleator.search import Statistics, StopReason
 from aleator.service.admission import BUSY
 from aleator.service.errors import INTERNAL_ERROR
+from aleator.service.lateness import Lateness
 from aleator.service.settings import Settings
 from aleator.service.telemetry.calls import UNKNOWN_METHOD, Call
 from aleator.service.telemetry.searches import SearchWatch
@@ -72,6 +73,8 @@ class Metrics:
         The games.
     searches : SearchWatch
         The searches.
+    lateness : Lateness
+        How late they end.
     """
 
     def __init__(
@@ -80,6 +83,7 @@ class Metrics:
         methods: Iterable[str],
         games: Iterable[str],
         searches: SearchWatch,
+        lateness: Lateness,
     ) -> None:
         disable_created_metrics()  # a series more for each, which tells when it began
         self.registry = registry = CollectorRegistry()
@@ -139,6 +143,10 @@ class Metrics:
             ["game"],
             buckets=_CALL_BUCKETS,
         )
+        gauge(
+            "aleator_search_lateness_seconds",
+            "Time by which searches are expected to end late, as those before did.",
+        ).set_function(lambda: lateness.expected)
         self._searches = counter(
             "aleator_searches",
             "Searches that have ended, by what ended them.",

@@ -2,8 +2,9 @@
 
 import asyncio
 import os
-import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from math import inf
 from time import monotonic, sleep, thread_time
@@ -13,6 +14,7 @@ import pytest
 from aleator.search import Analysis, Engine, Limits, Position, StopFlag
 from aleator.service.admission import Admission
 from aleator.service.errors import Refusal
+from aleator.service.priority import Priorities
 
 POSITION = Position.create("roygbiv", seed=5)
 LIMITS = Limits(time=5.0, simulations=1)
@@ -53,18 +55,78 @@ async def test_searches_known_to_be_short_run_at_once() -> None:
     admission.close()
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere threads have no niceness")
-@pytest.mark.parametrize("niceness", [0, 3])
-async def test_searches_step_back_as_far_as_they_are_told(niceness: int) -> None:
-    def job(_limits: Limits, _stop: StopFlag) -> Analysis:
-        found.append(os.getpriority(os.PRIO_PROCESS, threading.get_native_id()))
-        return ANALYSIS
-
+@pytest.mark.skipif(not Priorities(1).niceness, reason="may not raise a priority again")
+@pytest.mark.parametrize("end", ["time", "cancel", "stop_all"])
+async def test_threads_step_back_while_trees_grow_and_come_forward_at_the_end(end: str) -> None:
+    priorities = Priorities(3)
     found: list[int] = []
-    admission = Admission(1, 0, niceness=niceness)
-    await admission.run(job, replace(LIMITS, simulations=None), inf, "fast")
+    stepped_back = threading.Event()
+
+    @contextmanager
+    def growing(stop: StopFlag) -> Iterator[None]:
+        thread = threading.get_native_id()
+        with priorities.step_back(stop):
+            found.append(os.getpriority(os.PRIO_PROCESS, thread))
+            stepped_back.set()
+            yield
+            found.append(os.getpriority(os.PRIO_PROCESS, thread))
+
+    engine, own = Engine(growing=growing), os.getpriority(os.PRIO_PROCESS, 0)
+    admission = Admission(2, 0, priorities=priorities)
+
+    def job(limits: Limits, stop: StopFlag) -> Analysis:
+        # As if the thread saw only later that its time is over.
+        return engine.suggest(POSITION, limits=replace(limits, time=limits.time + 0.3), stop=stop)
+
+    limits = Limits(time=0.2 if end == "time" else 60.0, threads=2)
+    search = asyncio.create_task(admission.run(job, limits, inf, "any"))
+    await asyncio.to_thread(stepped_back.wait)
+    if end == "cancel":
+        search.cancel()
+    elif end == "stop_all":
+        admission.stop_all()
+    await asyncio.wait({search})
+    await asyncio.to_thread(admission.close)
+    assert sorted(found) == [own, own, own + 3, own + 3]
+
+
+async def test_who_ends_late_makes_others_end_earlier() -> None:
+    admission = Admission(1, 0)
+    late = 0.04
+
+    def job(limits: Limits, _stop: StopFlag) -> Analysis:
+        assert limits.time is not None
+        given.append(limits.time)
+        sleep(limits.time + late)
+        analysis = replace(ANALYSIS.statistics, elapsed=limits.time + late, simulations=1)
+        return replace(ANALYSIS, statistics=analysis)
+
+    given: list[float] = []
+    overran = []
+    for _ in range(4):
+        until = monotonic() + 0.2
+        await admission.run(job, Limits(time=5.0), until, "any")
+        overran.append(monotonic() - until)
+    assert overran[0] > 0.03
+    assert max(overran[1:]) < 0.01
+    await admission.run(job, Limits(time=0.05), monotonic() + 10, "any")
+    assert given[-1] == pytest.approx(0.05, abs=0.005)  # its deadline is far away
     admission.close()
-    assert found == [os.getpriority(os.PRIO_PROCESS, 0) + niceness]
+
+
+async def test_a_thread_that_starts_late_does_not_end_late() -> None:
+    admission = Admission(1, 0)
+    job = Job()
+    busy = threading.Event()
+    # What has the only thread before, unknown to the admission.
+    admission._pool.submit(busy.wait)
+    search = asyncio.create_task(admission.run(job, Limits(time=5.0), monotonic() + 0.5, "any"))
+    await asyncio.sleep(0.2)
+    busy.set()
+    await search
+    assert job.limits.time is not None
+    assert job.limits.time < 0.31
+    admission.close()
 
 
 async def test_short_searches_obey_the_deadline() -> None:

@@ -5,8 +5,11 @@ import json
 import math
 import os
 import queue
+import subprocess
+import sys
 import time
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 
 import grpc
@@ -331,3 +334,25 @@ def test_under_load_every_call_is_answered_in_time_or_refused(server: ServerProc
         if calm_rounds == 3:
             pytest.fail("calls were late, or most were refused")
     pytest.skip("other processes keep this machine too busy to tell")
+
+
+@pytest.mark.timing
+def test_beside_other_busy_programs_most_answers_come_in_time() -> None:
+    async def ask(address: str) -> list[str]:
+        ends = []
+        async with grpc.aio.insecure_channel(address) as channel:
+            opponent = opponent_service_pb2_grpc.OpponentServiceStub(channel)
+            for _ in range(100):
+                try:
+                    await opponent.SuggestMove(SuggestMoveRequest(state=NOTATION), timeout=0.1)
+                except grpc.aio.AioRpcError as error:
+                    ends.append(error.code().name)
+                else:
+                    ends.append("OK")
+        return ends
+
+    with ServerProcess() as server, ExitStack() as stack:
+        for _ in range(2 * len(os.sched_getaffinity(0))):
+            other = stack.enter_context(subprocess.Popen([sys.executable, "-c", "while 1: pass"]))
+            stack.callback(other.kill)
+        assert asyncio.run(ask(server.address)).count("OK") >= 90

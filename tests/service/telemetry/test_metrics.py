@@ -20,6 +20,7 @@ from aleator.search import Position
 from aleator.search.errors import InvalidInput
 from aleator.search.games.base import read_model
 from aleator.service.api_keys import new_key
+from aleator.service.lateness import Lateness
 from aleator.service.settings import Settings
 from aleator.service.telemetry.metrics import Metrics, serve_metrics
 from aleator.service.telemetry.searches import SearchWatch
@@ -203,7 +204,7 @@ def test_a_request_that_stops_midway_is_no_matter_for_the_log(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("aleator.service.telemetry.metrics.REQUEST_TIME", 0.1)
-    metrics = Metrics(Settings(), [], [], SearchWatch())
+    metrics = Metrics(Settings(), [], [], SearchWatch(), Lateness())
     with serve_metrics(metrics, "127.0.0.1:0") as address:
         host, _, port = address.rpartition(":")
         with socket.create_connection((host, int(port)), timeout=10) as connection:
@@ -223,7 +224,7 @@ def test_over_tls_nobody_holds_up_the_others(tmp_path: Path) -> None:
     own = authority.issue_cert("127.0.0.1")
     own.cert_chain_pems[0].write_to_path(str(files["certificate"]))
     own.private_key_pem.write_to_path(str(files["key"]))
-    metrics = Metrics(Settings(), [], [], SearchWatch())
+    metrics = Metrics(Settings(), [], [], SearchWatch(), Lateness())
     knows_server = ssl.create_default_context(cafile=str(files["ca"]))
     has_certificate = ssl.create_default_context(cafile=str(files["ca"]))
     authority.issue_cert("prometheus").configure_cert(has_certificate)

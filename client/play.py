@@ -26,7 +26,7 @@ def start(
     seat: int,
     *,
     clock: Time | None = None,
-    increment: Time = 0.0,
+    increment: Time | None = None,
     **effort: Unpack[Effort],
 ) -> play_pb2.PlayRequest:
     """Let a bot take a seat, in a new game or one that goes on already.
@@ -42,18 +42,26 @@ def start(
     seat : int
     clock : float or timedelta, optional
         The time that the bot has for all of its moves.
-    increment : float or timedelta
-        What is added to its clock after each move.
+    increment : float or timedelta, optional
+        What is added to its clock after each move; by default nothing.
     **effort
         Those of `Effort`, for each move.
+
+    Raises
+    ------
+    ValueError
+        For an increment without a clock.
     """
+    if increment is not None and clock is None:
+        raise ValueError("increment: must be left out without a clock")
     request = play_pb2.PlayRequest(
         game_id=game_id,
         start=message_of(play_pb2.PlayStart, state=state_of(state), seat=seat, **effort_of(effort)),
     )
     if clock is not None:
         request.start.clock.time_left.CopyFrom(duration_of(clock, "clock"))
-        request.start.clock.increment.CopyFrom(duration_of(increment, "increment"))
+        if increment is not None:
+            request.start.clock.increment.CopyFrom(duration_of(increment, "increment"))
     return request
 
 

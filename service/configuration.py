@@ -81,6 +81,9 @@ def load(flags: Mapping[str, object], file: Path | None = None) -> Configuration
     given = {name: value for name, value in flags.items() if value is not None}
     variables = _read_environment()
     keys = {} if file is None else _read_file(file)
+    for key in [key for key in keys if key not in Settings.model_fields]:
+        del keys[key]
+        wrong.append(Violation(key, f"{_no_setting(key)} ({file})"))
     origins = dict.fromkeys(keys, f"{file}")
     origins |= {name: f"{PREFIX}{name.upper()}" for name in variables}
     origins |= {name: f"--{name.replace('_', '-')}" for name in given}
@@ -111,6 +114,16 @@ def _misspelt_variables() -> Iterator[Violation]:
         near = begin if len(begin) == 1 else get_close_matches(name, known, 1, _ALIKE)
         if near:
             yield Violation(variable, f"is no setting; the nearest is {PREFIX}{near[0]}")
+
+
+def _no_setting(key: str) -> str:
+    """Say that a key of the file is no setting, and which are like it."""
+    name = key.lower().replace("-", "_")
+    begin = [setting for setting in Settings.model_fields if setting.startswith(name)]
+    near = begin or get_close_matches(name, Settings.model_fields)
+    if not near:
+        return "is no setting; `aleator config` prints all"
+    return f"is no setting; the nearest {'is' if len(near) == 1 else 'are'} {', '.join(near)}"
 
 
 def _read_file(file: Path) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from aleator.search import (
     StopReason,
 )
 from aleator.search.errors import InvalidInput, Violation, shorten
-from aleator.search.games import Codec, GameEvent, Record, codec_class
+from aleator.search.games import Codec, GameEvent, Record, codec_class, game_ids
 from aleator.search.strength import Strength, elo_range
 from aleator.v1 import analysis_pb2, game_service_pb2, opponent_service_pb2, state_pb2
 
@@ -111,6 +111,14 @@ def _read_state(state: state_pb2.GameState) -> Position:
         codec_class(state.game)  # an unknown game is an error of its own
         raise InvalidInput.at("game", f"is {shorten(state.game)}, but the typed state is of {kind}")
     return Position.from_record(kind, options, read_record(getattr(state, kind)))
+
+
+def game_named(state: state_pb2.GameState) -> str | None:
+    """Tell which game a position is of, also one that cannot be read; None if that is unclear."""
+    kind = state.WhichOneof("state")
+    words = [kind] if kind != "notation" else state.notation.split(maxsplit=1)
+    game = state.game or next(iter(words), None)
+    return game if game in game_ids() else None
 
 
 def locate(error: InvalidInput, state: state_pb2.GameState) -> InvalidInput:

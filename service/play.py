@@ -171,7 +171,7 @@ class Play(Exchange[play_pb2.PlayRequest, play_pb2.PlayResponse]):
         faults.read("game_id", self._check_new, request.game_id)
         start = request.start
         position = faults.read("start.state", read_state, start.state)
-        effort = read_effort(start, "start.", position, faults, self._settings)
+        effort = read_effort(start, "start.", faults, self._settings)
         clock = _read_clock(start, faults)
         seen = None
         if position is not None:

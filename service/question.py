@@ -25,6 +25,7 @@ from aleator.search.strength import Level
 from aleator.service.convert import (
     MOVES_LIMIT,
     check_count,
+    game_named,
     read_limits,
     read_move,
     read_state,
@@ -153,7 +154,7 @@ def read_question(request: Request, faults: Faults, settings: Settings) -> Quest
         The times and the number of threads of a search.
     """
     position = faults.read("state", read_state, request.state)
-    effort = read_effort(request, "", position, faults, settings)
+    effort = read_effort(request, "", faults, settings)
     seat = None
     allowed = avoided = None
     if position is not None:
@@ -176,27 +177,25 @@ def read_question(request: Request, faults: Faults, settings: Settings) -> Quest
 def read_effort(
     request: Request | play_pb2.PlayStart,
     path: str,
-    position: Position | None,
     faults: Faults,
     settings: Settings,
 ) -> Effort | None:
-    """Read how hard to search; None if something about that or the position was wrong.
+    """Read how hard to search; None if something about that was wrong, or the game is unclear.
 
     Parameters
     ----------
     request : Request or PlayStart
     path : str
         The path of the request within what the client sent, empty or with a dot at its end.
-    position : Position or None
-        None if it could not be read.
     faults : Faults
     settings : Settings
     """
     limits = faults.read(f"{path}limits", _read_limits, request.limits, settings)
     strength = faults.read(f"{path}strength", read_strength, request.strength)
-    if strength is None or position is None:
+    game = game_named(request.state)
+    if strength is None or game is None:
         return None
-    level = faults.read(f"{path}strength", strength.settings, position.game)
+    level = faults.read(f"{path}strength", strength.settings, game)
     if limits is None or level is None:
         return None
     wanted = request.max_candidates if request.HasField("max_candidates") else CANDIDATES

@@ -44,7 +44,7 @@ def show(report: RenderableType) -> None:
         console.print(report)
         return
     with console.capture() as capture:
-        console.print(report)
+        console.print(report, soft_wrap=True)
     for line in capture.get().splitlines():
         print(line.rstrip())  # noqa: T201 - this is the output
 

@@ -190,8 +190,8 @@ def test_what_is_no_time(connect, server, wrong):
             play.start("g", OPENING, 0, clock=wrong)
         with refused("time_left"):
             play.update("g", OPENING, time_left=wrong)
-    with refused("increment"):
-        play.start("g", OPENING, 0, clock=1, increment=wrong)
+        with refused("increment"):
+            play.start("g", OPENING, 0, clock=1, increment=wrong)
     if wrong not in (float("inf"), 1e300):
         with refused("timeout"):
             Connection(server.address, timeout=wrong)
@@ -205,6 +205,8 @@ def test_what_makes_no_request(connect, server):
         client.call("create_game", "roygbiv", seed=-1)
     with pytest.raises(TypeError, match=r"^level: "):
         client.call("suggest_move", OPENING, level=2.5, allowed_moves=["4@a1"])
+    with pytest.raises(ValueError, match=r"^increment: must be left out without a clock$"):
+        play.start("g", OPENING, 0, increment=1)
     with pytest.raises(ValueError, match="outcome"):
         client.call("apply_move", OPENING, "4@a1", seed=1, outcome=state_pb2.Outcome())
 

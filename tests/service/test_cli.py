@@ -82,6 +82,11 @@ def test_tables_have_no_trailing_blanks_and_seeds_a_line_of_their_own(opening: s
     assert all(line == line.rstrip() for line in [*suggested, *matched.splitlines()])
 
 
+def test_a_long_line_stays_one_through_a_pipe(opening: str) -> None:
+    lines = run("suggest", opening, "--simulations", "20000", "--threads", "2").stdout.splitlines()
+    assert sum("ended by: " in line and line.startswith("20,000 sim") for line in lines) == 1
+
+
 def test_suggest_marks_what_may_be_as_good() -> None:
     shelves = ",".join(["...../...../...../...../....."] * 2)
     command = (

@@ -60,7 +60,9 @@ def test_everything_wrong_is_told_at_once_with_where_it_was_set(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "aleator.toml"
-    file.write_text('wokers = 3\nmax_time = "soon"\nlisten = 3\n')
+    file.write_text(
+        'wokers = 3\nmax_time = "soon"\nlisten = 3\nmax-thread = 2\ntls = "a.pem"\ncolour = 1\n'
+    )
     monkeypatch.setenv("ALEATOR_MEMORY", "much")
     monkeypatch.setenv("ALEATOR_API_KEY", "keys.toml")
     monkeypatch.setenv("ALEATOR_TLS_CERT", "server.pem")
@@ -69,7 +71,10 @@ def test_everything_wrong_is_told_at_once_with_where_it_was_set(
     assert result.exit_code == 2
     assert result.stdout == ""
     assert set(result.stderr.splitlines()) == {
-        f"wokers: is unknown; there are {', '.join(Settings.model_fields)} ({file})",
+        f"wokers: is no setting; the nearest is workers ({file})",
+        f"max-thread: is no setting; the nearest is max_threads ({file})",
+        f"tls: is no setting; the nearest are tls_certificate, tls_key, tls_client_ca ({file})",
+        f"colour: is no setting; `aleator config` prints all ({file})",
         f"max_time: must be seconds, or a duration such as 50ms or 1m30s, not 'soon' ({file})",
         f"listen: must be text, not 3 ({file})",
         "memory: must be bytes, or a size such as 256MiB, not 'much' (ALEATOR_MEMORY)",

@@ -150,6 +150,26 @@ REQUESTS: dict[str, tuple[str, dict[str, Any], dict[str, str]]] = {
         {"state": LINE, "strength": {"elo": -99999}},
         {"strength.elo": "INVALID_INPUT"},
     ),
+    "such an Elo beside a typed state that is wrong": (
+        "SuggestMove",
+        {"state": typed(scores=[1]), "strength": {"elo": -99999}},
+        {"state.roygbiv.scores": "INVALID_INPUT", "strength.elo": "INVALID_INPUT"},
+    ),
+    "such an Elo beside a notation that is wrong": (
+        "SuggestMove",
+        {"state": {"notation": "roygbiv 1/2/3"}, "strength": {"elo": -99999}},
+        {"state.notation": "INVALID_INPUT", "strength.elo": "INVALID_INPUT"},
+    ),
+    "such an Elo beside a notation that begins with blanks": (
+        "SuggestMove",
+        {"state": {"notation": f"  {NOTATION}"}, "strength": {"elo": -99999}},
+        {"strength.elo": "INVALID_INPUT"},
+    ),
+    "such an Elo beside a notation of no game": (
+        "SuggestMove",
+        {"state": {"notation": ""}, "strength": {"elo": -99999}},
+        {"state.notation": "INVALID_INPUT"},
+    ),
     "a hidden hand": (
         "SuggestMove",
         {"state": {"notation": OPENING.observe(1).notation}},

@@ -7,7 +7,7 @@ compiled rules and the codec of its game, checks who may do what, and raises the
 """
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -234,6 +234,15 @@ class Position:
         """All legal moves of a seat, by default of the one to act; raises as `acting_seat`."""
         seat = self.acting_seat(seat)
         return [self.move(code, seat) for code in self.codec.rules.legal_moves(self.state, seat)]
+
+    def described_moves(self, seat: int | None = None) -> Iterator[tuple[int, str]]:
+        """The codes of `moves` with their descriptions, in a fraction of the time."""
+        seat = self.acting_seat(seat)
+        codec, state = self.codec, self.state
+        return (
+            (code, codec.describe_move(state, seat, code))
+            for code in codec.rules.legal_moves(state, seat)
+        )
 
     def move(self, code: int, seat: int) -> Move:
         """The move of a known legal code."""

@@ -84,15 +84,15 @@ class GameServicer(game_service_pb2_grpc.GameServiceServicer):
 
     async def ListMoves(
         self, request: game_service_pb2.ListMovesRequest, context: Context
-    ) -> game_service_pb2.ListMovesResponse:
-        """List the legal moves of a seat."""
+    ) -> bytes:
+        """List the legal moves of a seat: a `ListMovesResponse` that is written already."""
         position = _read_position(request.state)
         seat = request.seat if request.HasField("seat") else None
-        moves = [] if position.finished else position.moves(seat)
+        moves = () if position.finished else position.described_moves(seat)
         # Messages written one after another are read as one, with the items of all their lists.
-        written = [_write_legal_move(move.codec, move.code, move.description) for move in moves]
+        written = [_write_legal_move(position.codec, code, words) for code, words in moves]
         written.append(game_service_pb2.ListMovesResponse(**_status(position)).SerializeToString())
-        return game_service_pb2.ListMovesResponse.FromString(b"".join(written))
+        return b"".join(written)
 
     async def ApplyMove(
         self, request: game_service_pb2.ApplyMoveRequest, context: Context

@@ -20,6 +20,7 @@ def wrap(
     handler: Handler,
     around: Callable[[Behavior, Any, Context], Awaitable[Any]],
     deserializer: Callable[[bytes], Any] | None,
+    serializer: Callable[[Any], bytes] | None,
     *,
     reads: bool = False,
 ) -> Handler:
@@ -28,11 +29,13 @@ def wrap(
     Parameters
     ----------
     handler : Handler
-        What is wrapped; what it returns is written as before.
+        What is wrapped.
     around : callable
         Gets the wrapped behavior, what it is to be called with, and the context.
     deserializer : callable or None
         Reads requests in place of the handler's own; with None they stay bytes.
+    serializer : callable or None
+        Writes answers in place of the handler's own; with None they are bytes.
     reads : bool
         Whether `around` is called before any request has come, also where there is only one, and
         reads it from the context.
@@ -61,7 +64,7 @@ def wrap(
     async def call(request: Any, context: Context) -> Any:
         return await around(behavior, request, context)
 
-    return make(call, deserializer, handler.response_serializer)
+    return make(call, deserializer, serializer)
 
 
 async def _write_all(answers: Any, context: Context) -> None:

@@ -100,7 +100,7 @@ class Guard(grpc.aio.ServerInterceptor):
             task.cancel()
 
     def _guard(self, method: str, handler: Handler) -> Handler:
-        """Wrap a handler. It then takes bytes; answers are written as before."""
+        """Wrap a handler. It then takes bytes, and may also answer with bytes."""
         parse = self._parser(handler.request_deserializer)
         stands = handler.response_streaming and not method.startswith(_OWN_METHODS)
 
@@ -128,7 +128,7 @@ class Guard(grpc.aio.ServerInterceptor):
                 await abort(context, method, error)
 
         # gRPC itself would answer a call without a request never.
-        return wrap(handler, answer, None, reads=True)
+        return wrap(handler, answer, None, _writer(handler.response_serializer), reads=True)
 
     def _parser(self, deserialize: Callable[[bytes], Any] | None) -> Callable[[bytes], Any]:
         """Make the function that reads a request, or raises a refusal."""
@@ -168,6 +168,17 @@ class Guard(grpc.aio.ServerInterceptor):
         finally:
             self._standing.discard(task)
         raise shutting_down()
+
+
+def _writer(serialize: Callable[[Any], bytes] | None) -> Callable[[Any], bytes] | None:
+    """Make the function that writes an answer, if the method has not written it itself."""
+    if serialize is None:
+        return None
+
+    def write(answer: Any) -> bytes:
+        return answer if isinstance(answer, bytes) else serialize(answer)
+
+    return write
 
 
 async def abort(context: Context, method: str, error: Exception) -> None:

@@ -500,21 +500,35 @@ cdef class Roygbiv(Game):
         ValueError
             If there is no such move, or the cell is taken.
         """
-        cdef const Board* board = <const Board*>self.read(state)
-        cdef int value = move // CELLS
-        cdef int cell = move % CELLS
+        cdef const Board* board = self.board_before(state, move)
         cdef uint64_t caught
         cdef int x
-        if not CELLS <= move < self.move_space or not board.cells[0] >> cell & 1:
-            raise ValueError("a play puts a die on an empty cell")
         dice = []
-        for x in range(1, value):
-            caught = board.cells[x] & LINES[cell]
+        for x in range(1, move // CELLS):
+            caught = board.cells[x] & LINES[move % CELLS]
             while caught:
                 dice.append((lowest_bit(caught), x))
                 caught &= caught - 1
         dice.sort()
         return dice
+
+    def values_captured(self, State state not None, int move):
+        """The values of the dice that a play would turn, ascending; for the rest see `captured`."""
+        cdef const Board* board = self.board_before(state, move)
+        cdef uint64_t line = LINES[move % CELLS]
+        cdef int x
+        dice = []
+        for x in range(1, move // CELLS):
+            for _ in range(popcount(board.cells[x] & line)):
+                dice.append(x)
+        return tuple(dice)
+
+    cdef const Board* board_before(self, State state, int move) except NULL:
+        """The board of a state, on which a play must be possible."""
+        cdef const Board* board = <const Board*>self.read(state)
+        if not CELLS <= move < self.move_space or not board.cells[0] >> move % CELLS & 1:
+            raise ValueError("a play puts a die on an empty cell")
+        return board
 
     def draw(self, State state not None, int value):
         """The state after the pending draw turned out to be `value`.

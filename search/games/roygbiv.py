@@ -9,7 +9,7 @@ none; SCORES are joined by ``,``; SEAT is the one to act, or ``-`` in a finished
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -191,8 +191,7 @@ class RoygbivCodec(Codec):
         """A sentence, with the dice captured if `state` is given."""
         if state is None:
             return f"{_placing(move)}."
-        captured = tuple(die for _, die in self.rules.captured(state, move))
-        return f"{_placing(move)}, {_captures_in_words(captured)}."
+        return _capturing(move, self.rules.values_captured(state, move))
 
     def explain_illegal(self, state: State, seat: int, move: int) -> str:
         """Why a seat cannot play a value on a cell."""
@@ -363,14 +362,17 @@ def _cell_name(row: int, column: int) -> str:
     return f"{COLUMNS[column]}{row + 1}"
 
 
-@cache
+@lru_cache(maxsize=10_000)  # lists of legal moves are full of the same ones
+def _capturing(move: int, dice: tuple[int, ...]) -> str:
+    return f"{_placing(move)}, {_captures_in_words(dice)}."
+
+
 def _placing(move: int) -> str:
     value, row, column = _decode(move)
     return f"Put a {value} on {_cell_name(row, column)}"
 
 
-@lru_cache(maxsize=10_000)
-def _captures_in_words(dice: tuple[int, ...]) -> str:
+def _captures_in_words(dice: Sequence[int]) -> str:
     if not dice:
         return "capturing nothing"
     *most, last = sorted(dice)

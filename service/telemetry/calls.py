@@ -185,12 +185,17 @@ class CallWatch(grpc.aio.ServerInterceptor):
             self._close(call)
             return None
         if not is_known:
-            return wrap(handler, self._follow, handler.request_deserializer)
+            return self._watch(handler)
         wrapped = self._wrapped.get(method)
         if wrapped is None or wrapped[0] is not handler:
-            new = wrap(handler, self._follow, handler.request_deserializer)
-            wrapped = self._wrapped[method] = (handler, new)
+            wrapped = self._wrapped[method] = (handler, self._watch(handler))
         return wrapped[1]
+
+    def _watch(self, handler: Handler) -> Handler:
+        """Wrap a handler."""
+        return wrap(
+            handler, self._follow, handler.request_deserializer, handler.response_serializer
+        )
 
     async def _follow(self, behavior: Behavior, request: Any, context: Context) -> Any:
         """Serve a call, and close it with what came of it."""

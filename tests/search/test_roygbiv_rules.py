@@ -90,6 +90,7 @@ def test_captures_as_in_the_reference(cells, value, data):
     after = rules.unpack(rules.apply_move(state, 0, move))
     turned = [(at, old) for at, old in enumerate(cells) if old and old != after["cells"][at]]
     assert rules.captured(state, move) == turned
+    assert rules.values_captured(state, move) == tuple(sorted(old for _, old in turned))
     board, points = reference.place(reference.grid(cells), value, cell // 7, cell % 7)
     assert after["cells"] == [face for line in board for face in line]
     assert after["scores"] == [points, 0]

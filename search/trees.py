@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from aleator.ext.core.reuse import continue_tree
+from aleator.ext.core.reuse import can_continue, continue_tree
 from aleator.ext.core.search import Search
 
 
@@ -26,14 +26,17 @@ class Trees:
         self._searches = ()
 
     def keep(self, searches: Sequence[Search], move: int) -> None:
-        """Keep the trees of a search that was answered with a move, instead of those before."""
+        """Keep the trees of a search that was answered with a move, instead of those before.
+
+        None are kept that no search could go on from.
+        """
         self._move = move
-        self._searches = searches
+        self._searches = searches if all(can_continue(search, move) for search in searches) else ()
 
     def take(self) -> "Trees":
         """Hand them out: nothing is kept any more."""
         taken = Trees()
-        taken.keep(self._searches, self._move)
+        taken._searches, taken._move = self._searches, self._move
         self.clear()
         return taken
 

@@ -50,7 +50,7 @@ cdef class Finder:
         free(self.states)
 
     cdef uint32_t find_node(self, const void* goal) noexcept nogil:
-        """The node of an observation; 0 if there is none, or it was not found."""
+        """The node of an observation, NULL for any; 0 if there is none, or it was not found."""
         cdef Random random
         self.goal = goal
         seed_random(&random, self.search.seed, self.search.stream)
@@ -91,6 +91,8 @@ cdef class Finder:
     cdef bint is_goal(self, const char* state) noexcept nogil:
         cdef size_t size = self.game.state_size
         cdef char* seen = self.states + (MAX_PLIES + 1) * size
+        if self.goal == NULL:
+            return True
         memcpy(seen, state, size)
         self.game.observe(seen, self.search.seat)
         return memcmp(seen, self.goal, size) == 0
@@ -126,6 +128,31 @@ cdef class Finder:
         return self.find(node, ply + 1)
 
 
+def can_continue(Search search not None, uint32_t move):
+    """Tell whether a later search may go on from one that has ended.
+
+    Parameters
+    ----------
+    search : Search
+    move : int
+        What is played after it.
+
+    Returns
+    -------
+    bool
+        False if it has no decision of its seat that `continue_tree` could find after the move.
+    """
+    cdef uint32_t node
+    cdef Finder finder
+    # Regrets are of the strategy that the root had; other seats' trees have no such node.
+    if search.mixed or search.trees > 1:
+        return False
+    finder = Finder(search, move)
+    with nogil:
+        node = finder.find_node(NULL)
+    return node != 0
+
+
 def continue_tree(Search search not None, Search earlier not None, uint32_t move):
     """Let a search that has made no simulations begin with what an earlier one found.
 
@@ -155,7 +182,6 @@ def continue_tree(Search search not None, Search earlier not None, uint32_t move
         raise ValueError("the searches are of different kinds or games")
     if search.seat != earlier.seat:
         raise ValueError("the searches are of different seats")
-    # Regrets are of the strategy that the root had; other seats' trees have no such node.
     if search.mixed or earlier.mixed or search.trees > 1:
         return 0
     finder = Finder(earlier, move)

@@ -2,11 +2,12 @@
 
 import pytest
 
-from aleator.ext.core.reuse import continue_tree
+from aleator.ext.core.reuse import can_continue, continue_tree
 from aleator.ext.core.search import StopFlag
 from aleator.ext.core.searches import new_search
 from aleator.ext.games.generator import Generator
 from aleator.ext.games.my_shelfie import MyShelfie
+from aleator.ext.games.riviera import Riviera
 from aleator.ext.games.roygbiv import Roygbiv
 
 FAR = 2**62
@@ -64,6 +65,7 @@ def test_between_two_moves_of_a_turn_nothing_of_the_move_is_lost() -> None:
             move, visits = most_visited(search)
             after = game.apply_move(state, seat, move)
             is_followed = not game.chance_pending(after) and game.seats_to_act(after) == (seat,)
+            assert can_continue(search, move) == is_followed
             state = game.advance(after, seed)
             if game.seats_to_act(state) != (seat,):
                 break
@@ -86,6 +88,7 @@ def test_the_tree_goes_on_after_dice_and_another_seat() -> None:
     (seat,) = game.seats_to_act(state)
     search = grown(game, state, seat)
     move, visits = most_visited(search)
+    assert can_continue(search, move)
     followed = 0
     for seed in range(6):
         after = played_on(game, state, seat, move, seed)
@@ -127,7 +130,28 @@ def test_what_a_seat_draws_in_secret_is_not_guessed() -> None:
     (seat,) = game.seats_to_act(state)
     search = grown(game, state, seat)
     move, _ = most_visited(search)
+    assert not can_continue(search, move)
     assert continue_tree(opened(game, played_on(game, state, seat, move), seat), search, move) == 0
+
+
+def test_what_no_search_can_go_on_from_is_known_before() -> None:
+    riviera = Riviera(players=2)
+    state = riviera.new_game(3)
+    search = grown(riviera, state, riviera.seats_to_act(state)[0])
+    assert not any(can_continue(search, row[0]) for row in search.root_statistics())
+    # Draws are not guessed, but once the bag is empty there are none.
+    game, told = Roygbiv(open_hands=True), {True: 0, False: 0}
+    state = game.new_game(1)
+    while not game.finished(state):
+        (seat,) = game.seats_to_act(state)
+        search = grown(game, state, seat)
+        move, _ = most_visited(search)
+        after = game.apply_move(state, seat, move)
+        goes_on = can_continue(search, move)
+        assert not (goes_on and (game.chance_pending(after) or game.finished(after)))
+        told[goes_on] += 1
+        state = game.advance(after, 1)
+    assert min(told.values()) > 1
 
 
 def test_only_a_fresh_search_of_the_same_seat_can_go_on() -> None:

@@ -34,6 +34,21 @@ def test_trees_in_use_take_no_room_on_the_shelf() -> None:
     assert taken.footprint == other.footprint == size
 
 
+def test_what_no_search_can_go_on_from_pushes_nothing_out() -> None:
+    size = searched(Trees(), 0).footprint
+    shelf = Shelf(size)
+    kept = searched(Trees(), 0)
+    shelf.put(kept)
+    for game in ("riviera", "roygbiv"):
+        trees = Trees()
+        position = Position.create(game, seed=1)
+        seat = position.seats_to_act[0]
+        Engine().suggest(position, seat, Limits(simulations=1000), seed=1, trees=trees)
+        assert trees.footprint == 0
+        shelf.put(trees)
+    assert kept.footprint == size
+
+
 def test_without_memory_nothing_is_kept() -> None:
     trees = searched(Trees(), 0)
     Shelf(0).put(trees)

@@ -92,9 +92,15 @@ class _Search:
     promise: float = inf  # when it could start at last, foretold when others first passed it
     start: float = inf
     began: float = inf  # on its thread
-    stop_at: float = inf  # when it is told to end
+    latest: float = inf  # when it is told to end, though it may have more time
     end: float = inf  # when it will have ended, as far as can be told
     cost: float = 0.0  # thread-seconds that it is thought to take
+
+    @property
+    def time(self) -> float:
+        """The most time that it may have."""
+        assert self.limits.time is not None
+        return self.limits.time
 
 
 class Admission:
@@ -306,28 +312,28 @@ class Admission:
 
     def _predict_end(self, search: _Search, start: float, waiting: int) -> float:
         """Tell when a search will have ended that starts while others wait."""
-        stop, late = self._shared_stop(search, start, waiting)
-        end = stop + late
+        end = self._shared_end(search, start, waiting)
         if search.limits.simulations is None:
             return end
         speed = self._speeds.get(search.kind, self._speed)
         seconds = search.limits.simulations / (speed * search.limits.threads)
         return min(end, start + seconds + self._lateness.expected)
 
-    def _shared_stop(self, search: _Search, start: float, waiting: int) -> tuple[float, float]:
-        """Tell when to stop a search that shares its time with those that wait.
+    def _shared_end(self, search: _Search, start: float, waiting: int) -> float:
+        """Tell when a search must have ended that shares its time with those that wait."""
+        latest, late = self._shared_stop(search, start, waiting)
+        return min(start + search.time, latest) + late
 
-        Also how late it may end then.
-        """
-        assert search.limits.time is not None
+    def _shared_stop(self, search: _Search, start: float, waiting: int) -> tuple[float, float]:
+        """Tell when to stop such a search at the latest, and how late it may end then."""
         share = (search.until - start) / (1 + waiting / self._workers)
         late = self._lateness.within(share)
-        return start + max(LEAST_TIME, min(search.limits.time, share - late)), late
+        return start + max(LEAST_TIME, share - late), late
 
     def _latest_ends(self, now: float) -> dict[_Search, float]:
         """Tell which running searches must end for the sake of those that wait, and when."""
         ends = {
-            running: sum(self._shared_stop(running, running.start, pressure))
+            running: self._shared_end(running, running.start, pressure)
             for running in self._running
             if running.until < inf and (pressure := self._pressure(running.client))
         }
@@ -384,13 +390,13 @@ class Admission:
             search.end = self._predict_end(search, now, pressure)
             search.cost = (search.end - now) * search.limits.threads
             self._waiting.start(client, search, search.limits.threads, search.cost)
-            search.stop_at, _ = self._shared_stop(search, now, pressure)
+            search.latest, _ = self._shared_stop(search, now, pressure)
             self._free -= search.limits.threads
             self._running.add(search)
             self._priorities.follow(search.stop)
             loop = search.result.get_loop()
             search.timer = loop.call_later(
-                search.stop_at - now, self._priorities.hurry, search.stop
+                min(search.time, search.latest - now), self._priorities.hurry, search.stop
             )
             done = self._pool.submit(self._search, search)
             done.add_done_callback(partial(self._hand_over, search))
@@ -400,7 +406,7 @@ class Admission:
     def _search(self, search: _Search) -> Analysis:
         """Do a search, on a thread of its own."""
         search.began = monotonic()
-        time = max(LEAST_TIME, search.stop_at - search.began)
+        time = min(search.time, max(LEAST_TIME, search.latest - search.began))
         return search.job(replace(search.limits, time=time), search.stop)
 
     def _stop(self, search: _Search) -> None:
@@ -438,7 +444,9 @@ class Admission:
 
     def _learn(self, search: _Search, statistics: Statistics) -> None:
         """See how fast searches are, and how long they take beside their time."""
-        self._lateness.learn(monotonic() - min(search.began + statistics.elapsed, search.stop_at))
+        self._lateness.learn(
+            monotonic() - min(search.began + min(statistics.elapsed, search.time), search.latest)
+        )
         if statistics.elapsed > LEAST_TIME:
             speed = statistics.simulations / (statistics.elapsed * statistics.threads)
             known = self._speeds.get(search.kind, speed)
@@ -450,10 +458,10 @@ class Admission:
         for search, latest in self._latest_ends(now).items():
             late = self._lateness.within(latest - now)
             stop_at = max(latest - late, now + LEAST_TIME)
-            if stop_at < search.stop_at:
+            if stop_at < min(search.start + search.time, search.latest):
                 if search.timer is not None:
                     search.timer.cancel()
-                search.stop_at = stop_at
+                search.latest = stop_at
                 search.end = min(search.end, stop_at + late)
                 loop = search.result.get_loop()
                 search.timer = loop.call_later(stop_at - now, self._stop, search)
@@ -473,7 +481,10 @@ class Admission:
             search.result.set_exception(_busy(retry_after))
 
     def _leave_queue(self, search: _Search) -> None:
+        """Forget a search that nobody waits for any more, if it has not started."""
         if self._waiting.remove(search.client, search):
+            if search.timer is not None:
+                search.timer.cancel()
             self._start_waiting()
 
 

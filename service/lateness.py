@@ -32,4 +32,4 @@ class Lateness:
 
     def within(self, seconds: float) -> float:
         """Tell how much of the time left to a search to keep for its lateness: half at most."""
-        return min(self.expected, seconds / 2)
+        return min(self.expected, max(0.0, seconds / 2))

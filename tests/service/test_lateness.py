@@ -22,3 +22,4 @@ def test_a_search_keeps_half_of_its_time_however_late_others_were() -> None:
     assert lateness.expected == MOST
     assert lateness.within(0.05) == 0.025
     assert lateness.within(10.0) == MOST
+    assert lateness.within(-1.0) == 0.0

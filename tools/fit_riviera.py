@@ -43,7 +43,8 @@ SWAPPED = [0, 2, 1, 3]  # masks of seats as the other seat has them
 LUCK = ("luck_stars", "luck_fail", "luck_slope")
 LUCK_PART = 0.05  # of states
 LUCK_REPEATS = 20
-KINDS = {42: "more", 50: "play", 5: "save", 13: "exchange", 2: "golden"}  # by number of terms
+# By number of terms.
+KINDS = {42: "more", 50: "play", 5: "save", 9: "turn", 19: "exchange", 2: "golden"}
 MOST_TERMS = 50
 UNITS = 32
 PART = 0.8  # of choices that are looked at
@@ -211,8 +212,6 @@ def try_moves(rules, state, seat, moves, luck):
     """The kind of a choice, and of its moves, or some of them, the terms and the win share."""
     terms = rules.policy_terms(state, seat)
     kind = KINDS.get(len(terms[0]))
-    if kind == "save" and rules.unpack(state)["phase"] == "nines":
-        kind = "turn"
     if kind is None:
         return None, None
     numbers = list(range(len(moves)))

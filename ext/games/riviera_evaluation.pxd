@@ -10,8 +10,8 @@ cdef enum:
     MORE_TERMS = 42
     SAVE_TERMS = 5
     PLAY_TERMS = MORE_TERMS + 8
-    TURN_TERMS = 5
-    EXCHANGE_TERMS = 13
+    TURN_TERMS = 9
+    EXCHANGE_TERMS = 19
     GOLDEN_TERMS = 2
     MOST_TERMS = PLAY_TERMS
     UNITS = 32  # units of a network

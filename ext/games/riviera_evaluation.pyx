@@ -56,6 +56,7 @@ cdef enum:
     KINDS = 4  # of tables: + 1 with the golden die, + 2 with a die to turn
     MOST_ROLLS = 46_656
     WORDS = MOST_ROLLS // 64
+    KEPT_STAKES = 4
     FOUR_DICE = 21  # words of their 1296 rolls
     # Bits of all tables: 12 * k cards, 64 rolls to a word, for k dice and the golden one.
     ALL_WORDS = 2 * 12 * (
@@ -336,6 +337,14 @@ cdef void fill_chains() noexcept:
 fill_chains()
 
 
+cdef struct Stakes:
+    float at_stake  # stars on the table
+    float banked  # the win share if they are banked
+    float slope  # what two more would add to that, and six
+    float six_more
+    float lost  # what a crash, or the use of the Last Chance, takes from it: 0 or less
+    float alone  # the win share if they are banked and all others crash
+
 cdef struct Prospects:
     # Expected at the end of the round; that of the seat without its stars on the table. And if all
     # others that are in the round crash.
@@ -353,6 +362,16 @@ cdef struct Prospects:
     int colours  # of the dice that the seat can use on the next roll
     int seat
     int round_number
+    int known  # how many stakes were found so far, of which the last few are kept
+    Stakes[KEPT_STAKES] stakes_known
+
+
+cdef struct Exchange:
+    Stakes stakes
+    Outlook outlook  # with all cards
+    # By card of the hand: how much likelier a failure is without it, and the expected stars.
+    float[CARDS] fail
+    float[CARDS] stars
 
 
 cdef float share_among(
@@ -422,6 +441,29 @@ cdef float share_of(
     )
 
 
+cdef void stakes_of(
+    const Knowledge* knowledge, Prospects* prospects, float at_stake, Stakes* stakes
+) noexcept nogil:
+    """The win shares that so many stars on the table mean; of the last few, as they were found."""
+    cdef bint chance = prospects.chances >> prospects.seat & 1
+    cdef int i
+    for i in range(min(prospects.known, KEPT_STAKES)):
+        if prospects.stakes_known[i].at_stake == at_stake:
+            stakes[0] = prospects.stakes_known[i]
+            return
+    stakes.at_stake = at_stake
+    stakes.banked = share_of(knowledge, prospects, at_stake, chance)
+    stakes.slope = share_of(knowledge, prospects, at_stake + 2, chance) - stakes.banked
+    stakes.lost = prospects.crashed
+    if chance:
+        stakes.lost = max(stakes.lost, share_of(knowledge, prospects, at_stake, False))
+    stakes.lost -= stakes.banked
+    stakes.six_more = share_of(knowledge, prospects, at_stake + 6, chance) - stakes.banked
+    stakes.alone = share_among(knowledge, prospects, prospects.least, at_stake, chance)
+    prospects.stakes_known[prospects.known % KEPT_STAKES] = stakes[0]
+    prospects.known += 1
+
+
 cdef void see_prospects(
     const Knowledge* knowledge, const Table* table, int seat, Prospects* prospects
 ) noexcept nogil:
@@ -429,6 +471,7 @@ cdef void see_prospects(
     cdef int other
     cdef float total, stars
     prospects.seat = seat
+    prospects.known = 0
     prospects.round_number = table.round_number
     prospects.chances = ~table.used
     prospects.at_stake = stars_of(knowledge, table.played[seat])
@@ -534,35 +577,31 @@ cdef void outlook_terms(
     cdef float cards = popcount(hand)
     cdef bint chance = prospects.chances >> seat & 1
     cdef float others = prospects.others
-    cdef float banked = share_of(knowledge, prospects, at_stake, chance)
-    cdef float slope = share_of(knowledge, prospects, at_stake + 2, chance) - banked
-    cdef float lost = prospects.crashed
     cdef float fail
     cdef float highest = -1e9
     cdef int other
     cdef Outlook outlook
+    cdef Stakes stakes
     look_ahead(knowledge, hand, prospects.colours, golden, nine, &outlook)
+    stakes_of(knowledge, prospects, at_stake, &stakes)
     fail = outlook.fail
-    if chance:
-        lost = max(lost, share_of(knowledge, prospects, at_stake, False))
-    lost -= banked
     terms[0] = 1
     terms[1] = chance
     terms[2] = cards
     terms[3] = fail
     terms[4] = fail * chance
-    terms[5] = fail * lost
-    terms[6] = fail * lost * chance
-    terms[7] = slam_chance(fail, <int>cards) * (1 - banked)
-    terms[8] = slope
-    terms[9] = slope * cards
+    terms[5] = fail * stakes.lost
+    terms[6] = fail * stakes.lost * chance
+    terms[7] = slam_chance(fail, <int>cards) * (1 - stakes.banked)
+    terms[8] = stakes.slope
+    terms[9] = stakes.slope * cards
     terms[10] = others
-    terms[11] = slope * others
+    terms[11] = stakes.slope * others
     terms[12] = fail * cards
-    terms[13] = banked
-    terms[14] = banked * banked
+    terms[13] = stakes.banked
+    terms[14] = stakes.banked * stakes.banked
     terms[15] = outlook.stars
-    terms[16] = outlook.stars * slope
+    terms[16] = outlook.stars * stakes.slope
     terms[17] = at_stake
     terms[18] = knowledge.target - prospects.totals[seat] - at_stake
     terms[19] = golden
@@ -577,8 +616,8 @@ cdef void outlook_terms(
             highest = max(highest, prospects.totals[other])
     terms[26] = knowledge.target - highest
     terms[27] = prospects.crashed
-    terms[28] = share_of(knowledge, prospects, at_stake + 6, chance) - banked
-    terms[29] = share_among(knowledge, prospects, prospects.least, at_stake, chance)
+    terms[28] = stakes.six_more
+    terms[29] = stakes.alone
     memset(terms + 30, 0, VALUES * sizeof(float))
     while hand:
         terms[30 + lowest_bit(hand) % VALUES] += 1
@@ -671,18 +710,39 @@ cdef void play_terms(
             terms[7] = 1
 
 
-cdef void turn_terms(
+cdef inline float best_stars(const Knowledge* knowledge, uint64_t cards) noexcept nogil:
+    """The most stars that one of these cards has; 0 if there is none."""
+    cdef int level
+    for level in range(knowledge.levels):
+        if cards & knowledge.level_cards[level]:
+            return knowledge.level_stars[level]
+    return 0
+
+
+cdef inline uint64_t unseen_cards(
+    const Knowledge* knowledge, const Table* table, int seat
+) noexcept nogil:
+    """The cards in use that are neither in this seat's hand nor played in this round."""
+    cdef uint64_t result = (bit(CARDS) - 1) & ~table.hands[seat]
+    cdef int other
+    if table.removed < COLOURS:
+        result &= ~((bit(VALUES) - 1) << (VALUES * table.removed))
+    for other in range(knowledge.seats):
+        result &= ~table.played[other]
+    return result
+
+
+cdef uint64_t turn_terms(
     const Knowledge* knowledge,
     const Table* table,
     Prospects* prospects,
     uint32_t move,
     float* terms,
 ) noexcept nogil:
-    """Of turning a die: what it lets the seat play, and others."""
+    """Of turning a die: what it lets the seat play, and others. Returns the seat's valid cards."""
     cdef uint8_t[DICE] dice
     cdef uint64_t valid, cards
-    cdef uint64_t unseen = bit(CARDS) - 1
-    cdef int die, level, seat
+    cdef int die
     usable_dice(table, prospects.seat, dice)
     if move != PASS:
         die = (move - TURN) // 2
@@ -690,31 +750,133 @@ cdef void turn_terms(
             dice[die] = turned_value(dice[die], (move - TURN) % 2)
     valid = valid_cards(dice)
     cards = table.hands[prospects.seat] & valid
-    for seat in range(knowledge.seats):
-        unseen &= ~table.played[seat]
-    unseen &= ~table.hands[prospects.seat]
     terms[0] = cards == 0
-    terms[1] = 0
-    for level in range(knowledge.levels):
-        if cards & knowledge.level_cards[level]:
-            terms[1] = knowledge.level_stars[level]
-            break
+    terms[1] = best_stars(knowledge, cards)
     terms[2] = popcount(cards)
-    terms[3] = popcount(unseen & valid) if table.inside & ~(1 << prospects.seat) else 0
+    terms[3] = (
+        popcount(unseen_cards(knowledge, table, prospects.seat) & valid) if prospects.others else 0
+    )
     terms[4] = move == PASS
+    return cards
 
 
-cdef void exchange_terms(uint32_t move, float* terms) noexcept nogil:
+cdef void turns_terms(
+    const Knowledge* knowledge,
+    const Table* table,
+    Prospects* prospects,
+    const uint32_t* moves,
+    int count,
+    float[MOST_TERMS]* all_terms,
+) noexcept nogil:
+    """Of turning dice: the above, the worth of the best play, and what others can do.
+
+    For each of the others' cards any unseen one is as likely.
+    """
+    cdef uint32_t[MAX_HAND] cards
+    cdef float[MAX_HAND] worth
+    cdef float[MAX_HAND][MOST_TERMS] plays
+    cdef uint64_t hand = table.hands[prospects.seat]
+    cdef uint64_t valid
+    cdef int unseen = popcount(unseen_cards(knowledge, table, prospects.seat))
+    cdef int size = popcount(hand)
+    cdef int seat, i, j
+    cdef float mean = 0
+    cdef Stakes stakes
+    cdef float best, fail, with_chance, without
+    cdef float* terms
+    stakes_of(knowledge, prospects, prospects.at_stake, &stakes)
+    for i in range(size):
+        cards[i] = lowest_bit(hand)
+        hand &= hand - 1
+        play_terms(knowledge, table, prospects, cards + i, 1, plays + i)
+        worth[i] = ask(&knowledge.weights.play, plays[i], PLAY_TERMS)
+        mean += worth[i] / size
+    for i in range(count):
+        terms = all_terms[i]
+        valid = turn_terms(knowledge, table, prospects, moves[i], terms)
+        best = -1e9
+        for j in range(size):
+            if valid & bit(cards[j]):
+                if valid & ~bit(cards[j]) and knowledge.extra_cards & bit(cards[j]):
+                    # An extra play, if it is played first.
+                    plays[j][MORE_TERMS + 3] = best_stars(knowledge, valid & ~bit(cards[j]))
+                    best = max(best, ask(&knowledge.weights.play, plays[j], PLAY_TERMS))
+                else:
+                    best = max(best, worth[j])
+        if size == 1:  # the last card wins
+            best = 1 - stakes.banked
+            mean = 0
+        terms[5] = best - mean if valid else 0
+        terms[6] = 0 if valid else stakes.lost
+        with_chance = 0
+        without = 0
+        for seat in range(knowledge.seats):
+            if seat == prospects.seat or not table.inside >> seat & 1:
+                continue
+            fail = 1
+            for j in range(prospects.cards[seat]):
+                fail *= max(<float>0, 1 - terms[3] / max(1, unseen - j))
+            if prospects.chances >> seat & 1:
+                with_chance += fail
+            else:
+                without += fail
+        terms[7] = (stakes.alone - stakes.banked) * with_chance / max(1, prospects.others)
+        terms[8] = (stakes.alone - stakes.banked) * without / max(1, prospects.others)
+
+
+cdef void give_terms(uint32_t move, float* terms) noexcept nogil:
     """Of a swap or redraw: the values of the two cards given; to pass has none."""
-    cdef int pair, low, high
+    cdef int low, high
     memset(terms, 0, EXCHANGE_TERMS * sizeof(float))
     if move != PASS:
-        pair = (move - SWAP) % PAIRS
-        high = <int>((1 + sqrtf(1 + 8 * pair)) / 2)
-        low = pair - high * (high - 1) // 2
+        pair_of(move, &low, &high)
         terms[VALUES] = 1
         terms[low % VALUES] += 1
         terms[high % VALUES] += 1
+
+
+cdef inline void pair_of(uint32_t move, int* low, int* high) noexcept nogil:
+    """The two cards given in a swap or redraw."""
+    cdef int pair = (move - SWAP) % PAIRS
+    high[0] = <int>((1 + sqrtf(1 + 8 * pair)) / 2)
+    low[0] = pair - high[0] * (high[0] - 1) // 2
+
+
+cdef void see_exchange(
+    const Knowledge* knowledge, const Table* table, Prospects* prospects, Exchange* exchange
+) noexcept nogil:
+    """What a swap or redraw is judged by, whichever cards are given."""
+    cdef uint64_t hand = table.hands[prospects.seat]
+    cdef uint64_t rest = hand
+    cdef int card
+    cdef Outlook kept
+    stakes_of(knowledge, prospects, prospects.at_stake, &exchange.stakes)
+    look_ahead(knowledge, hand, prospects.colours, table.golden, False, &exchange.outlook)
+    while rest:
+        card = lowest_bit(rest)
+        rest &= rest - 1
+        look_ahead(knowledge, hand & ~bit(card), prospects.colours, table.golden, False, &kept)
+        exchange.fail[card] = kept.fail - exchange.outlook.fail
+        exchange.stars[card] = kept.stars - exchange.outlook.stars
+
+
+cdef void exchange_terms(const Exchange* exchange, uint32_t move, float* terms) noexcept nogil:
+    """Of a swap or redraw: the cards given, and what each of them is for the next roll."""
+    cdef int low, high
+    cdef float fail, stars
+    give_terms(move, terms)
+    memset(terms + VALUES + 1, 0, (EXCHANGE_TERMS - VALUES - 1) * sizeof(float))
+    if move == PASS:
+        return
+    pair_of(move, &low, &high)
+    fail = exchange.fail[low] + exchange.fail[high]
+    stars = exchange.stars[low] + exchange.stars[high]
+    terms[VALUES + 1] = fail
+    terms[VALUES + 2] = fail * exchange.stakes.lost
+    terms[VALUES + 3] = stars * exchange.stakes.slope
+    terms[VALUES + 4] = exchange.outlook.fail
+    terms[VALUES + 5] = exchange.stakes.lost
+    terms[VALUES + 6] = exchange.stakes.slope
 
 
 cdef inline float sum_up(const float* terms, const float* weights, int count) noexcept nogil:
@@ -765,6 +927,7 @@ cdef int terms_of(
 ) noexcept nogil:
     """The terms of each move; returns how many. For the script that fits their weights."""
     cdef Prospects prospects
+    cdef Exchange exchange
     cdef int i
     see_prospects(knowledge, table, seat, &prospects)
     memset(terms, 0, count * sizeof(terms[0]))
@@ -778,12 +941,12 @@ cdef int terms_of(
         more_terms(knowledge, table, &prospects, table.golden, terms[1])
         return MORE_TERMS
     if table.phase == NINES:
-        for i in range(count):
-            turn_terms(knowledge, table, &prospects, moves[i], terms[i])
+        turns_terms(knowledge, table, &prospects, moves, count, terms)
         return TURN_TERMS
     if moves[count - 1] >= SWAP:
+        see_exchange(knowledge, table, &prospects, &exchange)
         for i in range(count):
-            exchange_terms(moves[i], terms[i])
+            exchange_terms(&exchange, moves[i], terms[i])
         return EXCHANGE_TERMS
     if knowledge.golden_cards >> (table.powers[seat] - 1) & 1:
         golden_terms(knowledge, table, &prospects, terms[1])
@@ -917,7 +1080,7 @@ cdef float rule_of_exchange(
     cdef float result = 0
     cdef int index
     cdef int dice = popcount(prospects.colours)
-    exchange_terms(move, terms)
+    give_terms(move, terms)
     for index in range(VALUES):
         result += (terms[VALUES] * 2 / VALUES - terms[index]) * SINGLE[dice][index] * (
             knowledge.stars[index] + 3
@@ -969,6 +1132,8 @@ cdef void weigh(
     cdef const Weights* weights = &knowledge.weights
     cdef Prospects prospects
     cdef float[MOST_TERMS] terms
+    cdef float[2 * DICE + 1][MOST_TERMS] turns
+    cdef Exchange exchange
     cdef int i
     if count == 1:
         values[0] = 0
@@ -987,12 +1152,13 @@ cdef void weigh(
         values[0] = 0
         values[1] = gain_of_more(knowledge, table, &prospects, table.golden)
     elif table.phase == NINES:
+        turns_terms(knowledge, table, &prospects, moves, count, turns)
         for i in range(count):
-            turn_terms(knowledge, table, &prospects, moves[i], terms)
-            values[i] = sum_up(terms, weights.turn, TURN_TERMS)
+            values[i] = sum_up(turns[i], weights.turn, TURN_TERMS)
     elif moves[count - 1] >= SWAP:
+        see_exchange(knowledge, table, &prospects, &exchange)
         for i in range(count):
-            exchange_terms(moves[i], terms)
+            exchange_terms(&exchange, moves[i], terms)
             values[i] = sum_up(terms, weights.exchange, EXCHANGE_TERMS)
     elif knowledge.golden_cards >> (table.powers[seat] - 1) & 1:
         values[0] = 0

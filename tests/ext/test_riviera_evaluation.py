@@ -119,6 +119,29 @@ def test_rule_based_player(line, seat, move):
     assert chosen.notation == move
 
 
+POLICY_MOVES = [
+    # The green, or the purple die makes the red 12 valid, beside the red six.
+    ("1.2 nines 0 1 r6g5p1b2 - 0:in:r12b7p4g2g3:r9:power@r9,0:in:?????:g8", {"g+1", "p-1"}),
+    # Only so is any card valid: the other cards need what no single turn brings.
+    ("1.2 nines 0 1 r1g4p6b6 - 0:in:g3p3:r9:power@r9,0:in:??:g8", {"g-1"}),
+    # Two twelves are hardly ever valid; what is kept nearly always is.
+    (
+        "1.1 powers 0 0 r2g2p2b2 - 0:in:r12g12r6p6b5g5p7:r10:power@r10,0:in:???????:g8",
+        {"swap:1:r12,g12"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("line", "moves"), POLICY_MOVES)
+def test_the_policy_turns_and_gives_what_serves_the_hand(line, moves):
+    hand = line.split(":")[2]
+    position = parse(line, hand_size=sum(not sign.isdigit() for sign in hand) + 1)
+    rules = position.codec.rules
+    priors = rules.move_priors(rules.determinization(position.state, 0, 1), 0)
+    legal = position.moves(0)
+    assert legal[max(range(len(legal)), key=priors.__getitem__)].notation in moves
+
+
 @pytest.fixture(scope="module", params=OPTIONS, ids=str)
 def positions(request):
     """Positions of all phases, met in games that the policy plays, and some random moves."""

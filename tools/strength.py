@@ -1,12 +1,12 @@
 """Measure how strong the engine is, and write docs/strength.md and its pictures from that.
 
     aleator calibrate GAME --seed 1 --pairs 100 --folder FOLDER --output search/strength/GAME.json
-    python -m tools.strength measure GAME --folder FOLDER [--pairs 200] [--workers 2]
+    python -m tools.strength measure GAME --folder FOLDER [--kind time] [--pairs 200] [--workers 2]
     python -m tools.strength write
 
 The first two take hours and go on where they were stopped if they are given the same folder again;
-`measure` keeps its results in docs/strength/GAME.json. Times are those of the machine it runs on,
-which must have a core for each process and nothing else to do.
+`measure` keeps each result in docs/strength/GAME.json as soon as it is known. Times are those of
+the machine it runs on, which must have a core for each process and nothing else to do.
 """
 
 import argparse
@@ -27,11 +27,12 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "strength.md"
 FOLDER = ROOT / "docs" / "strength"
 SEED = 1
+KINDS = ["reference", "time"]
 TIMES = (1, 10, 100, 1000)
 """Milliseconds for a move in the matches against level 5."""
 MIDDLE = level_spec(5)
-SHORTER = 4
-"""How many times fewer games are played with a second for a move."""
+FEWER = {100: 2, 1000: 6}
+"""How many times fewer games are played with so many milliseconds for a move."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,12 @@ class Contest:
     kind: str
     bots: tuple[str, str]
     players: int = 2
+
+    @property
+    def time(self) -> int:
+        """Milliseconds for a move of the engine; 0 if its simulations are limited."""
+        setting = self.bots[0].partition(":")[2]
+        return int(setting[5:-2]) if setting.startswith("time=") else 0
 
 
 REFERENCES: dict[str, tuple[Contest, ...]] = {
@@ -77,35 +84,42 @@ def contests(game: str) -> list[Contest]:
     ]
 
 
-def measure(game: str, pairs: int, workers: int, folder: Path) -> None:
+def measure(game: str, kinds: list[str], pairs: int, workers: int, folder: Path) -> None:
     """Play the matches of a game and keep how they came out."""
     folder.mkdir(parents=True, exist_ok=True)
-    results = []
+    FOLDER.mkdir(exist_ok=True)
     for number, contest in enumerate(contests(game)):
+        if contest.kind not in kinds:
+            continue
         result = play_match(
             game,
             *contest.bots,
             options={**codec_class(game).measured_with, "players": contest.players},
-            pairs=max(2, pairs // SHORTER) if "1000ms" in contest.bots[0] else pairs,
+            pairs=max(2, pairs // FEWER.get(contest.time, 1)),
             seed=SEED + number,
             workers=workers,
             file=folder / f"strength-{game}-{number}.jsonl",
         )
         first, second = result.bots
-        results.append(
-            {
-                "kind": contest.kind,
-                "bots": contest.bots,
-                "players": contest.players,
-                "games": result.games,
-                "win_share": round(first.win_share, 4),
-                "interval": [round(end, 4) for end in first.interval],
-                "scores": [round(bot.score, 1) for bot in (first, second)],
-            }
-        )
-        print(results[-1], flush=True)
-    FOLDER.mkdir(exist_ok=True)
-    (FOLDER / f"{game}.json").write_text(json.dumps(results, indent=1) + "\n")
+        row = {
+            "kind": contest.kind,
+            "bots": list(contest.bots),
+            "players": contest.players,
+            "games": result.games,
+            "win_share": round(first.win_share, 4),
+            "interval": [round(end, 4) for end in first.interval],
+            "scores": [round(bot.score, 1) for bot in (first, second)],
+        }
+        print(row, flush=True)
+        _keep(game, row)
+
+
+def _keep(game: str, row: dict[str, Any]) -> None:
+    """Put a result in the place of an earlier one of the same match; all stay in their order."""
+    order = [(list(contest.bots), contest.players) for contest in contests(game)]
+    rows = {(*kept["bots"], kept["players"]): kept for kept in [*contest_results(game), row]}
+    ordered = sorted(rows.values(), key=lambda kept: order.index((kept["bots"], kept["players"])))
+    (FOLDER / f"{game}.json").write_text(json.dumps(ordered, indent=1) + "\n")
 
 
 def write() -> None:
@@ -257,7 +271,7 @@ def draw_times(game: str, rows: list[dict[str, Any]], file: Path) -> None:
     """The win share against level 5 by time."""
     figure = new_figure()
     axes = figure.add_subplot()
-    times = [int(row["bots"][0].removeprefix("engine:time=").removesuffix("ms")) for row in rows]
+    times = [Contest(row["kind"], tuple(row["bots"])).time for row in rows]
     shares = [100 * row["win_share"] for row in rows]
     reach = [
         [100 * (row["win_share"] - row["interval"][0]) for row in rows],
@@ -280,13 +294,15 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     measuring = commands.add_parser("measure")
     measuring.add_argument("game", choices=game_ids())
+    measuring.add_argument("--kind", choices=KINDS, help="only such matches")
     measuring.add_argument("--pairs", type=int, default=200)
     measuring.add_argument("--workers", type=int, default=1)
     measuring.add_argument("--folder", type=Path, required=True)
     commands.add_parser("write")
     arguments = parser.parse_args()
     if arguments.command == "measure":
-        measure(arguments.game, arguments.pairs, arguments.workers, arguments.folder)
+        kinds = [arguments.kind] if arguments.kind else KINDS
+        measure(arguments.game, kinds, arguments.pairs, arguments.workers, arguments.folder)
     else:
         write()
 

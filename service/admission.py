@@ -34,7 +34,7 @@ loop, so nothing needs a lock.
 
 import asyncio
 import heapq
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
@@ -140,9 +140,7 @@ class Admission:
         self._speeds: dict[Kind, float] = {}
         self._lateness = lateness or Lateness()
         self._priorities = priorities or Priorities(0)
-        self._short_times: defaultdict[tuple[Kind, int], deque[float]] = defaultdict(
-            partial(deque, maxlen=SHORT_SAMPLES)
-        )
+        self._short_times: defaultdict[tuple[Kind, int], tuple[float, ...]] = defaultdict(tuple)
         self._is_closing = False
         self._pool = ThreadPoolExecutor(workers, "search")
 
@@ -173,8 +171,9 @@ class Admission:
             raise shutting_down()
         simulations = limits.simulations
         if simulations is not None and simulations <= SHORT_SIMULATIONS and limits.threads == 1:
-            times = self._short_times[kind, simulations.bit_length()]
-            job = partial(_run_timed, job, times)
+            size = kind, simulations.bit_length()
+            times = self._short_times[size]
+            job = partial(self._run_timed, job, size)
             if len(times) > 1 and heapq.nlargest(2, times)[1] <= SHORT_TIME:
                 return self._run_here(job, limits, until)
         loop = asyncio.get_running_loop()
@@ -211,6 +210,17 @@ class Admission:
         _check_time_left(left)
         assert limits.time is not None
         return job(replace(limits, time=min(limits.time, left)), StopFlag())
+
+    def _run_timed(
+        self, job: Job, size: tuple[Kind, int], limits: Limits, stop: StopFlag
+    ) -> Analysis:
+        """Run a search and note how long it took, not counting when its thread had to wait."""
+        start = thread_time()
+        analysis = job(limits, stop)
+        # A new tuple: the event loop may be reading the old one.
+        times = (*self._short_times[size], thread_time() - start)
+        self._short_times[size] = times[-SHORT_SAMPLES:]
+        return analysis
 
     def _find_place(self, new: _Search, now: float) -> None:
         """Refuse what waits in vain, or has no place, now that a search has come.
@@ -486,14 +496,6 @@ class Admission:
             if search.timer is not None:
                 search.timer.cancel()
             self._start_waiting()
-
-
-def _run_timed(job: Job, times: deque[float], limits: Limits, stop: StopFlag) -> Analysis:
-    """Run a search and note how long it took, not counting when its thread had to wait."""
-    start = thread_time()
-    analysis = job(limits, stop)
-    times.append(thread_time() - start)
-    return analysis
 
 
 def _check_time_left(left: float) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -52,6 +53,18 @@ async def test_searches_known_to_be_short_run_at_once() -> None:
     for limits in (replace(LIMITS, simulations=1000), replace(LIMITS, simulations=None)):
         await admission.run(fast, limits, inf, "fast")
         assert not fast.inline[-1]
+    admission.close()
+
+
+async def test_threads_note_how_long_searches_took_while_others_come() -> None:
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)  # so that they get between the steps of the event loop
+    admission, slow = Admission(2, 100), Job(0.0006)
+    try:
+        for _ in range(5):
+            await asyncio.gather(*(admission.run(slow, LIMITS, inf, "slow") for _ in range(100)))
+    finally:
+        sys.setswitchinterval(interval)
     admission.close()
 
 

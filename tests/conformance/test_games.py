@@ -19,7 +19,7 @@ too many.
 import math
 import random
 from collections import Counter, defaultdict
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from statistics import mean, stdev
 from typing import NamedTuple
 
@@ -347,10 +347,12 @@ def assert_permuted(results, image_results, places):
         assert mean(image_sample) == pytest.approx(mean(sample), abs=5 * error + 0.01)
 
 
+@lru_cache(maxsize=1000)  # a position is compared with several images
 def played_out(position, seed):
     return position.codec.rules.run_playouts(position.state, SIMULATIONS, seed)[0]
 
 
+@lru_cache(maxsize=1000)
 def searched(position, seat, seed):
     """The mean win shares of the simulations of a search; zeros if there was nothing to search."""
     sums = [0.0] * position.seats

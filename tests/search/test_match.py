@@ -238,6 +238,7 @@ def test_processes_stop():
             "roygbiv",
             *("engine:time=60s", "random"),
             pairs=100,
+            seed=1,  # the random bot begins, so that a first move is made at once
             workers=2,
             progress=watch,
             stop=stop,

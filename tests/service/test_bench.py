@@ -4,16 +4,26 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from runpy import run_module
+
+import pytest
 
 ROOT = Path(__file__).parents[2]
 
 
-def test_bench_measures_playouts_searches_and_calls() -> None:
-    command = [sys.executable, "-m", "bench", "roygbiv", "--rounds", "1", "--json"]
-    result = subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, timeout=100, check=True
-    )
-    medians = {figure["name"]: figure["median"] for figure in json.loads(result.stdout)}
+def test_bench_measures_playouts_searches_and_calls(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # Too short to tell anything, but all that is done.
+    monkeypatch.setattr("bench.engine.SAMPLE", 0.02)
+    monkeypatch.setattr("bench.wire.CALLS", 80)
+    monkeypatch.setattr("bench.wire.SINGLE_CALLS", 20)
+    monkeypatch.setattr(sys, "argv", ["bench", "roygbiv", "--rounds", "1", "--json"])
+    with pytest.raises(SystemExit) as end:
+        run_module("bench", run_name="__main__")
+    assert not end.value.code
+    figures = json.loads(capsys.readouterr().out)
+    medians = {figure["name"]: figure["median"] for figure in figures}
     assert set(medians) == {
         "random playouts, 1 thread",
         "random simulations, 1 thread",

@@ -9,7 +9,6 @@ divided by that. Prints the table of docs/operations.md.
 import asyncio
 from collections.abc import Iterator
 from itertools import cycle, islice
-from random import Random
 from statistics import median
 from time import monotonic
 from typing import Annotated
@@ -17,10 +16,10 @@ from typing import Annotated
 import grpc
 import typer
 
-from aleator.search import Position
 from aleator.search.games import game_ids
 from aleator.v1.game_service_pb2 import ListMovesRequest
 from aleator.v1.opponent_service_pb2 import SuggestMoveRequest
+from bench.positions import positions
 from bench.wire import SUGGEST, server
 from bench.wire_server import PROCESSOR_TIME
 
@@ -30,23 +29,9 @@ POSITIONS = 24
 IN_FLIGHT = 4
 
 
-def positions(game: str) -> list[Position]:
-    """Positions of a random game, spread over it, at which one seat or more have a choice."""
-    chance = Random(1)
-    position, found = Position.create(game, seed=1), []
-    while not position.finished:
-        moves = {seat: position.moves(seat) for seat in position.seats_to_act}
-        if any(len(choices) > 1 for choices in moves.values()):
-            found.append(position)
-        chosen = {seat: chance.choice(choices) for seat, choices in moves.items()}
-        position, _ = position.apply(chosen, seed=chance.getrandbits(32))
-    step = max(1, len(found) // POSITIONS)
-    return found[::step][:POSITIONS]
-
-
 def loads(game: str) -> Iterator[tuple[str, str, list[bytes]]]:
     """The name of a load, its method and its requests."""
-    places = positions(game)
+    places = positions(game, POSITIONS)
     yield (
         "ListMoves",
         LIST_MOVES,

@@ -34,6 +34,7 @@ from aleator.v1 import (
     opponent_service_pb2_grpc,
     play_pb2,
 )
+from bench.positions import positions
 
 FAIR = {"OK", "CANCELLED", "RESOURCE_EXHAUSTED"}
 """What a call may end with while the server runs; UNAVAILABLE too once it stops."""
@@ -48,19 +49,6 @@ GROWTH = 1.25
 POSITIONS = 12
 
 
-def positions(game: str) -> list[Position]:
-    """Positions of a random game at which a seat has a choice."""
-    chance = random.Random(game)
-    position, found = Position.create(game, seed=1), []
-    while not position.finished and len(found) < 40 * POSITIONS:
-        moves = {seat: position.moves(seat) for seat in position.seats_to_act}
-        if any(len(choices) > 1 for choices in moves.values()):
-            found.append(position)
-        chosen = {seat: chance.choice(choices) for seat, choices in moves.items()}
-        position, _ = position.apply(chosen, seed=chance.getrandbits(32))
-    return found[:: max(1, len(found) // POSITIONS)]
-
-
 class Soak:
     """The clients, and what they have seen.
 
@@ -73,7 +61,7 @@ class Soak:
     def __init__(self, address: str, seed: int) -> None:
         self.address = address
         self.chance = random.Random(seed)
-        self.places = [place for game in game_ids() for place in positions(game)]
+        self.places = [place for game in game_ids() for place in positions(game, POSITIONS)]
         self.counts: Counter[str] = Counter()
         self.faults: list[str] = []
         self.stopping = False

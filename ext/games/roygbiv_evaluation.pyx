@@ -203,17 +203,13 @@ cdef inline float best_capture(
     return result
 
 
-cdef inline float weigh(const uint8_t* points, const float* dice) noexcept nogil:
+ctypedef fused Points:
+    uint8_t
+    int
+
+
+cdef inline float weigh(const Points* points, const float* dice) noexcept nogil:
     """Points by value, summed over dice."""
-    cdef float total = 0
-    cdef int value
-    for value in range(1, VALUES + 1):
-        total += points[value] * dice[value]
-    return total
-
-
-cdef inline float weigh_sums(const int* points, const float* dice) noexcept nogil:
-    """The same of greater numbers."""
     cdef float total = 0
     cdef int value
     for value in range(1, VALUES + 1):
@@ -389,12 +385,12 @@ cdef void describe(
     features[6] = theirs.unseen * (<float>1.0 / 3)
     features[7] = weigh(best[0], my_dice) * (<float>1.0 / 40)
     features[8] = weigh(best[1], my_dice) * (<float>1.0 / 40)
-    features[9] = weigh_sums(sums, my_dice) * (<float>1.0 / 800)
+    features[9] = weigh(sums, my_dice) * (<float>1.0 / 800)
     features[10] = weigh(best[0], their_dice) * (<float>1.0 / 40)
     features[11] = weigh(best[1], their_dice) * (<float>1.0 / 40)
-    features[12] = weigh_sums(sums, their_dice) * (<float>1.0 / 800)
+    features[12] = weigh(sums, their_dice) * (<float>1.0 / 800)
     features[13] = weigh(best[0], share) * (<float>1.0 / 20)
-    features[14] = weigh_sums(sums, share) * (<float>1.0 / 400)
+    features[14] = weigh(sums, share) * (<float>1.0 / 400)
     for i in range(1, 4):
         features[14 + i] = lines[i] * (<float>1.0 / 4)
 

@@ -15,7 +15,7 @@ from aleator.search import Analysis, Engine, Limits, Report, StopFlag
 from aleator.service.admission import BUSY, Admission, Job
 from aleator.service.batch import Batch
 from aleator.service.convert import read_report_interval, write_analysis, write_report
-from aleator.service.errors import Faults, Refusal
+from aleator.service.errors import Faults, Refusal, shutting_down
 from aleator.service.exchange import Exchange
 from aleator.service.play import Play
 from aleator.service.question import Question, read_question
@@ -61,6 +61,7 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
         self._settings = settings
         self._shelf = Shelf(settings.kept_memory)
         self._exchanges: set[Exchange[Any, Any]] = set()
+        self._is_closing = False
 
     async def SuggestMove(
         self, request: opponent_service_pb2.SuggestMoveRequest, context: Context
@@ -158,6 +159,7 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
 
     def close(self) -> None:
         """Read no more of the streams; what was read is answered still."""
+        self._is_closing = True
         for exchange in self._exchanges:
             exchange.close()
 
@@ -165,6 +167,9 @@ class OpponentServicer(opponent_service_pb2_grpc.OpponentServiceServicer):
         self, exchange: Exchange[Request, Response], requests: AsyncIterator[Request]
     ) -> AsyncGenerator[Response, None]:
         """Answer a stream, until `close`."""
+        if self._is_closing:  # its call was taken before the server stopped, and begins only now
+            exchange.stop()
+            raise shutting_down()
         self._exchanges.add(exchange)
         try:
             async with aclosing(exchange.answer(requests)) as answers:

@@ -17,6 +17,7 @@ from aleator.search import Analysis, Engine, Limits, Position, StopFlag
 from aleator.search.games import game_ids
 from aleator.service.admission import Admission
 from aleator.service.convert import write_event, write_state
+from aleator.service.errors import Refusal
 from aleator.service.exchange import WINDOW
 from aleator.service.opponent_servicer import OpponentServicer
 from aleator.service.play import GAMES_LIMIT
@@ -463,6 +464,26 @@ class Caller:
 
     def time_remaining(self) -> None:
         return None
+
+
+@pytest.mark.parametrize("method", ["Play", "AnalyzeBatch"])
+async def test_a_call_that_begins_once_the_server_stops_is_told_so(method: str) -> None:
+    admission = Admission(1, 1)
+    servicer = OpponentServicer(Engine(), admission, SearchWatch(), Settings(workers=1))
+    tasks = asyncio.all_tasks()
+
+    async def requests() -> AsyncIterator[Any]:
+        await asyncio.sleep(60)
+        yield None
+
+    answers = getattr(servicer, method)(requests(), Caller())
+    servicer.close()
+    with pytest.raises(Refusal) as refused:
+        await asyncio.wait_for(anext(answers), 10)
+    assert refused.value.reason == "SHUTTING_DOWN"
+    await asyncio.sleep(0)
+    assert asyncio.all_tasks() == tasks
+    admission.close()
 
 
 @pytest.mark.timing

@@ -70,7 +70,7 @@ def test_matches_are_measured(monkeypatch, tmp_path):
             strength.Contest("time", ("engine:time=1ms", "random")),
         ],
     )
-    strength.measure("roygbiv", pairs=2, workers=1, folder=tmp_path)
+    strength.measure("roygbiv", ["reference", "time"], pairs=2, workers=1, folder=tmp_path)
     three, timed = strength.contest_results("roygbiv")
     assert three["games"] == 6
     assert timed["games"] == 4

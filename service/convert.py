@@ -117,8 +117,8 @@ def game_named(state: state_pb2.GameState) -> str | None:
     """Tell which game a position is of, also one that cannot be read; None if that is unclear."""
     kind = state.WhichOneof("state")
     words = [kind] if kind != "notation" else state.notation.split(maxsplit=1)
-    game = state.game or next(iter(words), None)
-    return game if game in game_ids() else None
+    named = {state.game, *words[:1]} - {"", None}
+    return named.pop() if len(named) == 1 and named <= set(game_ids()) else None
 
 
 def locate(error: InvalidInput, state: state_pb2.GameState) -> InvalidInput:

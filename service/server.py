@@ -17,7 +17,7 @@ from grpc_reflection.v1alpha import reflection
 
 from aleator.search import Engine
 from aleator.search.errors import AleatorError, InvalidInput, Violation
-from aleator.search.games import game_ids
+from aleator.search.games import codec, game_ids
 from aleator.service.admission import Admission
 from aleator.service.api_keys import ApiKeys
 from aleator.service.authentication import Authentication
@@ -160,7 +160,12 @@ class Server:
         self.address = f"{settings.listen.rpartition(':')[0]}:{port}"
 
     async def start(self) -> None:
-        """Start to serve."""
+        """Start to serve, once the games are ready.
+
+        Otherwise the first call about Generator reads its weights, while all others wait.
+        """
+        for game in game_ids():
+            codec(game)
         for service in _SERVICES:
             await self._health.set(service, health_pb2.HealthCheckResponse.SERVING)
         await self._server.start()

@@ -14,11 +14,13 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
 from aleator.search import Position
 from aleator.search.errors import InvalidInput
+from aleator.search.games import game_ids
 from aleator.search.games.base import read_model
 from aleator.service.interceptor import Guard
 from aleator.service.server import Server, _serve_until_told_to_stop
 from aleator.service.settings import Settings
 from aleator.v1.analysis_pb2 import STOP_REASON_STOPPED
+from aleator.v1.game_service_pb2 import CreateGameRequest, ListGamesRequest
 from aleator.v1.opponent_service_pb2 import SuggestMoveRequest
 from tests.service.process import ServerProcess, details, serve_command
 
@@ -34,6 +36,16 @@ def test_health_and_reflection_know_the_services(server: ServerProcess) -> None:
     request = reflection_pb2.ServerReflectionRequest(list_services="")
     (answer,) = stub.ServerReflectionInfo(iter([request]))
     assert set(SERVICES) < {service.name for service in answer.list_services_response.service}
+
+
+@pytest.mark.timing
+def test_the_first_calls_about_a_game_hold_up_others_no_longer_than_the_next() -> None:
+    with ServerProcess('{"listen": "127.0.0.1:0"}') as server:
+        server.games.ListGames(ListGamesRequest())  # the connection takes time too
+        before = server.cpu_seconds()
+        for game in game_ids():
+            server.games.CreateGame(CreateGameRequest(game=game))
+        assert server.cpu_seconds() - before < 0.05
 
 
 def test_it_stops_on_sigterm_with_the_calls_under_way_answered() -> None:

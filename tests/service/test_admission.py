@@ -73,14 +73,14 @@ async def test_threads_note_how_long_searches_took_while_others_come() -> None:
 async def test_threads_step_back_while_trees_grow_and_come_forward_at_the_end(end: str) -> None:
     priorities = Priorities(3)
     found: list[int] = []
-    stepped_back = threading.Event()
+    stepped_back = threading.Barrier(3)  # both threads, and who ends them
 
     @contextmanager
     def growing(stop: StopFlag) -> Iterator[None]:
         thread = threading.get_native_id()
         with priorities.step_back(stop):
             found.append(os.getpriority(os.PRIO_PROCESS, thread))
-            stepped_back.set()
+            stepped_back.wait()
             yield
             found.append(os.getpriority(os.PRIO_PROCESS, thread))
 

@@ -166,8 +166,8 @@ the simulations that it was measured with. Of a game whose levels are measured h
 and `--elo` play with settings in between; of others they are refused. The games are few: levels
 whose intervals overlap are not told apart, and an order among them is by chance.
 
-**Time** is for a move, on one core of the machine that measured. The longer it is the fewer games were
-played, and what ten times the time wins is often less than the intervals can show.
+**Time** is for a move, on one core of the machine that measured. The longer it is the fewer games
+were played, and what ten times the time wins is often less than the intervals can show.
 """
 
 

@@ -6,10 +6,10 @@ set -eu
 cd "$(dirname "$0")/.."
 listen=${ALEATOR_LISTEN:-127.0.0.1:50051}
 
-# Not again while no source is newer.
+# Not again while no source is newer; other installs may write generated modules anew.
 installed=.venv/first_move
 sources="client ext proto search service setup.py pyproject.toml"
-if ! test -e $installed || find $sources -newer $installed \
+if ! test -e $installed || find $sources -newer $installed ! -name '*_pb2*' \
         \( -name '*.py' -o -name '*.p[yx][xd]' -o -name '*.proto' -o -name '*.toml' \) | grep -q .; then
     echo "Installing and compiling into .venv: some minutes ..."
     test -d .venv || python3 -m venv .venv

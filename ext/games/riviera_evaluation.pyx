@@ -56,7 +56,7 @@ cdef enum:
     KINDS = 4  # of tables: + 1 with the golden die, + 2 with a die to turn
     MOST_ROLLS = 46_656
     WORDS = MOST_ROLLS // 64
-    KEPT_STAKES = 4
+    KEPT_STAKES = 4  # of one choice: plays of cards with different stars
     FOUR_DICE = 21  # words of their 1296 rolls
     # Bits of all tables: 12 * k cards, 64 rolls to a word, for k dice and the golden one.
     ALL_WORDS = 2 * 12 * (
@@ -441,6 +441,20 @@ cdef float share_of(
     )
 
 
+cdef void see_stakes(
+    const Knowledge* knowledge, Prospects* prospects, float at_stake, Stakes* stakes
+) noexcept nogil:
+    """What is banked, gained by two stars more, and lost; the rest is left to `stakes_of`."""
+    cdef bint chance = prospects.chances >> prospects.seat & 1
+    stakes.at_stake = at_stake
+    stakes.banked = share_of(knowledge, prospects, at_stake, chance)
+    stakes.slope = share_of(knowledge, prospects, at_stake + 2, chance) - stakes.banked
+    stakes.lost = prospects.crashed
+    if chance:
+        stakes.lost = max(stakes.lost, share_of(knowledge, prospects, at_stake, False))
+    stakes.lost -= stakes.banked
+
+
 cdef void stakes_of(
     const Knowledge* knowledge, Prospects* prospects, float at_stake, Stakes* stakes
 ) noexcept nogil:
@@ -451,13 +465,7 @@ cdef void stakes_of(
         if prospects.stakes_known[i].at_stake == at_stake:
             stakes[0] = prospects.stakes_known[i]
             return
-    stakes.at_stake = at_stake
-    stakes.banked = share_of(knowledge, prospects, at_stake, chance)
-    stakes.slope = share_of(knowledge, prospects, at_stake + 2, chance) - stakes.banked
-    stakes.lost = prospects.crashed
-    if chance:
-        stakes.lost = max(stakes.lost, share_of(knowledge, prospects, at_stake, False))
-    stakes.lost -= stakes.banked
+    see_stakes(knowledge, prospects, at_stake, stakes)
     stakes.six_more = share_of(knowledge, prospects, at_stake + 6, chance) - stakes.banked
     stakes.alone = share_among(knowledge, prospects, prospects.least, at_stake, chance)
     prospects.stakes_known[prospects.known % KEPT_STAKES] = stakes[0]
@@ -517,15 +525,15 @@ cdef void tell_luck(
     cdef const Weights* weights = &knowledge.weights
     cdef Prospects prospects
     cdef Outlook outlook
-    cdef float banked, slope, lost, stars, luck
+    cdef Stakes stakes
+    cdef float stars, luck
     cdef int seat, other, colours
-    cdef bint nine, chance
+    cdef bint nine
     memset(win_shares, 0, knowledge.seats * sizeof(float))
     for seat in range(knowledge.seats):
         if not table.inside >> seat & 1:
             continue
         see_prospects(knowledge, table, seat, &prospects)
-        chance = prospects.chances >> seat & 1
         colours = ((1 << COLOURS) - 1) & ~(1 << table.removed)
         for other in range(knowledge.seats):
             if other != seat and table.reserved[other]:
@@ -533,13 +541,9 @@ cdef void tell_luck(
         nine = table.powers[seat] and knowledge.nines >> (table.powers[seat] - 1) & 1
         look_ahead(knowledge, table.hands[seat], colours, table.dice[GOLDEN] != 0, nine, &outlook)
         stars = stars_of_roll(knowledge, table.hands[seat], colours, nine, table.dice)
-        banked = share_of(knowledge, &prospects, prospects.at_stake, chance)
-        slope = share_of(knowledge, &prospects, prospects.at_stake + 2, chance) - banked
-        lost = prospects.crashed
-        if chance:
-            lost = max(lost, share_of(knowledge, &prospects, prospects.at_stake, False))
-        luck = weights.luck_stars * slope * (max(<float>0, stars) - outlook.stars) + (
-            weights.luck_fail * (lost - banked) - weights.luck_slope * slope
+        see_stakes(knowledge, &prospects, prospects.at_stake, &stakes)
+        luck = weights.luck_stars * stakes.slope * (max(<float>0, stars) - outlook.stars) + (
+            weights.luck_fail * stakes.lost - weights.luck_slope * stakes.slope
         ) * ((stars < 0) - outlook.fail)
         for other in range(knowledge.seats):
             win_shares[other] += luck if other == seat else -luck / (knowledge.seats - 1)
@@ -655,16 +659,23 @@ cdef void save_terms(
     terms[4] = prospects.others
 
 
-cdef float stars_of_others(
-    const Knowledge* knowledge, const uint32_t* moves, int count, int played
-) noexcept nogil:
-    """The most stars among the plays but one: what an extra play after it may bring."""
-    cdef float best = 0
+cdef inline float best_stars(const Knowledge* knowledge, uint64_t cards) noexcept nogil:
+    """The most stars that one of these cards has; 0 if there is none."""
+    cdef int level
+    for level in range(knowledge.levels):
+        if cards & knowledge.level_cards[level]:
+            return knowledge.level_stars[level]
+    return 0
+
+
+cdef inline uint64_t cards_of(const uint32_t* moves, int count) noexcept nogil:
+    """The cards of plays, among which may be passing."""
+    cdef uint64_t result = 0
     cdef int i
     for i in range(count):
-        if i != played and moves[i] != PASS:
-            best = max(best, knowledge.stars[moves[i] % VALUES])
-    return best
+        if moves[i] != PASS:
+            result |= bit(moves[i])
+    return result
 
 
 cdef void play_terms(
@@ -675,7 +686,11 @@ cdef void play_terms(
     int count,
     float[MOST_TERMS]* all_terms,
 ) noexcept nogil:
-    """Of plays, and of passing an extra play: what comes after it, and what the card is."""
+    """Of plays, and of passing an extra play: what comes after it, and what the card is.
+
+    An extra play may bring the most stars that another one has.
+    """
+    cdef uint64_t plays = cards_of(moves, count)
     cdef uint64_t card
     cdef float stars
     cdef float* terms
@@ -699,7 +714,7 @@ cdef void play_terms(
         terms[1] = stars
         if card & knowledge.extra_cards:
             terms[2] = 1
-            terms[3] = stars_of_others(knowledge, moves, count, i)
+            terms[3] = best_stars(knowledge, plays & ~card)
         elif card & knowledge.reserve_cards:
             terms[4] = 1
         elif card & knowledge.nines:
@@ -708,15 +723,6 @@ cdef void play_terms(
             terms[6] = 1
         elif card & knowledge.golden_cards:
             terms[7] = 1
-
-
-cdef inline float best_stars(const Knowledge* knowledge, uint64_t cards) noexcept nogil:
-    """The most stars that one of these cards has; 0 if there is none."""
-    cdef int level
-    for level in range(knowledge.levels):
-        if cards & knowledge.level_cards[level]:
-            return knowledge.level_stars[level]
-    return 0
 
 
 cdef inline uint64_t unseen_cards(
@@ -739,7 +745,7 @@ cdef uint64_t turn_terms(
     uint32_t move,
     float* terms,
 ) noexcept nogil:
-    """Of turning a die: what it lets the seat play, and others. Returns the seat's valid cards."""
+    """Of turning a die: what it lets the seat play. Returns all cards that are valid then."""
     cdef uint8_t[DICE] dice
     cdef uint64_t valid, cards
     cdef int die
@@ -753,11 +759,8 @@ cdef uint64_t turn_terms(
     terms[0] = cards == 0
     terms[1] = best_stars(knowledge, cards)
     terms[2] = popcount(cards)
-    terms[3] = (
-        popcount(unseen_cards(knowledge, table, prospects.seat) & valid) if prospects.others else 0
-    )
     terms[4] = move == PASS
-    return cards
+    return valid
 
 
 cdef void turns_terms(
@@ -777,7 +780,8 @@ cdef void turns_terms(
     cdef float[MAX_HAND][MOST_TERMS] plays
     cdef uint64_t hand = table.hands[prospects.seat]
     cdef uint64_t valid
-    cdef int unseen = popcount(unseen_cards(knowledge, table, prospects.seat))
+    cdef uint64_t unseen = unseen_cards(knowledge, table, prospects.seat)
+    cdef int hidden = popcount(unseen)
     cdef int size = popcount(hand)
     cdef int seat, i, j
     cdef float mean = 0
@@ -794,6 +798,8 @@ cdef void turns_terms(
     for i in range(count):
         terms = all_terms[i]
         valid = turn_terms(knowledge, table, prospects, moves[i], terms)
+        terms[3] = popcount(unseen & valid) if prospects.others else 0
+        valid &= table.hands[prospects.seat]
         best = -1e9
         for j in range(size):
             if valid & bit(cards[j]):
@@ -815,7 +821,7 @@ cdef void turns_terms(
                 continue
             fail = 1
             for j in range(prospects.cards[seat]):
-                fail *= max(<float>0, 1 - terms[3] / max(1, unseen - j))
+                fail *= max(<float>0, 1 - terms[3] / max(1, hidden - j))
             if prospects.chances >> seat & 1:
                 with_chance += fail
             else:
@@ -1024,6 +1030,7 @@ cdef void weigh_plays_by_rules(
 ) noexcept nogil:
     """Weigh plays in stars: a card's own, and what the rest of the hand can expect and risks."""
     cdef int cards = popcount(table.hands[prospects.seat])
+    cdef uint64_t plays = cards_of(moves, count)
     cdef uint64_t card
     cdef float stars, risk
     cdef int i
@@ -1050,7 +1057,7 @@ cdef void weigh_plays_by_rules(
         if card and cards == 1:
             values[i] = 100  # wins
         elif card & knowledge.extra_cards:
-            values[i] += <float>0.8 * stars_of_others(knowledge, moves, count, i)
+            values[i] += <float>0.8 * best_stars(knowledge, plays & ~card)
         elif card & knowledge.reserve_cards:
             values[i] += 1
         elif card & knowledge.nines:

@@ -28,6 +28,7 @@ from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, Settings
 
 from aleator.search.errors import InvalidInput, shorten
 from aleator.search.limits import parse_duration
+from aleator.service.extras import install
 
 _ADDRESS = re.compile(r"\S+:(?P<port>[0-9]{1,5})")
 _ENDPOINT = re.compile(r"https?://[^\s/]+/?")
@@ -97,7 +98,7 @@ def _check_endpoint(endpoint: str) -> str:
             f"must be a URL such as http://localhost:4317, not {shorten(endpoint, 64)}"
         )
     if not _can_export():
-        raise ValueError("needs pip install 'aleator[traces]'")
+        raise ValueError(f"needs more: {install('traces')}")
     return endpoint
 
 

@@ -27,9 +27,11 @@ ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "strength.md"
 FOLDER = ROOT / "docs" / "strength"
 SEED = 1
-KINDS = ["reference", "time"]
+KINDS = ["reference", "time", "simulations"]
 TIMES = (1, 10, 100, 1000)
 """Milliseconds for a move in the matches against level 5."""
+SIMULATIONS = (1, 10, 100, 1000)
+"""The limits in the matches against a game's first reference player."""
 MIDDLE = level_spec(5)
 FEWER = {100: 2, 1000: 6}
 """How many times fewer games are played with so many milliseconds for a move."""
@@ -42,7 +44,8 @@ class Contest:
     Attributes
     ----------
     kind : str
-        ``time`` for those against level 5, ``reference`` for others.
+        ``time`` for those against level 5, ``simulations`` for those that show what they
+        win, ``reference`` for others.
     bots : tuple of str
     players : int
     """
@@ -81,6 +84,10 @@ def contests(game: str) -> list[Contest]:
         *REFERENCES[game],
         Contest("reference", ("engine:time=10ms", "random")),
         *(Contest("time", (f"engine:time={time}ms", MIDDLE)) for time in TIMES),
+        *(
+            Contest("simulations", (f"engine:sims={simulations}", REFERENCES[game][0].bots[1]))
+            for simulations in SIMULATIONS
+        ),
     ]
 
 
@@ -168,6 +175,9 @@ whose intervals overlap are not told apart, and an order among them is by chance
 
 **Time** is for a move, on one core of the machine that measured. The longer it is the fewer games
 were played, and what ten times the time wins is often less than the intervals can show.
+
+**Simulations**: with one, the engine plays the move that its knowledge of the game likes best,
+without a search. What more of them win against the reference player is what the search adds.
 """
 
 
@@ -183,6 +193,8 @@ def _section(game: str) -> str:
     rows = contest_results(game)
     if references := [row for row in rows if row["kind"] == "reference"]:
         parts.append(_contest_table(references))
+    if simulations := [row for row in rows if row["kind"] == "simulations"]:
+        parts.append(_contest_table(simulations))
     if times := [row for row in rows if row["kind"] == "time"]:
         parts.append(
             f"\n![Win share against level 5 by time](strength/{game}-time.svg)\n"

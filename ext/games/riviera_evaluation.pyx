@@ -24,6 +24,7 @@ from libc.math cimport expf, powf, sqrtf
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from aleator.ext.core cimport clones  # noqa: F401 - for ALEATOR_CLONES
 from aleator.ext.core.bits cimport lowest_bit, popcount
 from aleator.ext.core.game cimport MAX_SEATS
 from aleator.ext.games.riviera cimport (
@@ -62,6 +63,35 @@ cdef enum:
     ALL_WORDS = 2 * 12 * (
         (1 + 2 * 1 + 3 * 4 + 4 * 21 + 5 * 122) + (1 + 2 * 4 + 3 * 21 + 4 * 122 + 5 * 729)
     )
+
+
+cdef extern from *:
+    """
+    #define ALEATOR_UNITS 32
+    /* Its units stay in registers. Terms are often 0. */
+    ALEATOR_CLONES static float aleator_ask_network(
+        const float *restrict terms, int count, const float *restrict inner,
+        const float *restrict outer, const float *restrict direct)
+    {
+        float units[ALEATOR_UNITS] = {0};
+        float result = 0;
+        for (int i = 0; i < count; i++) {
+            if (terms[i] == 0)
+                continue;
+            /* Not inner[i * ALEATOR_UNITS + j], which could wrap around for the compiler. */
+            const float *row = inner + i * ALEATOR_UNITS;
+            for (int j = 0; j < ALEATOR_UNITS; j++)
+                units[j] += terms[i] * row[j];
+            result += terms[i] * direct[i];
+        }
+        for (int j = 0; j < ALEATOR_UNITS; j++)
+            result += outer[j] * (units[j] > 0 ? units[j] : 0);
+        return result;
+    }
+    """
+    float ask_network "aleator_ask_network"(
+        const float* terms, int count, const float* inner, const float* outer, const float* direct
+    ) noexcept nogil
 
 
 cdef float UNSEEN_FAIL = 0.72  # the chance that a card is not valid, about
@@ -893,21 +923,11 @@ cdef inline float sum_up(const float* terms, const float* weights, int count) no
     return result
 
 
-cdef float ask(const Network* network, const float* terms, int count) noexcept nogil:
+cdef inline float ask(const Network* network, const float* terms, int count) noexcept nogil:
     """What a network makes of so many terms."""
-    cdef float[UNITS] units
-    cdef float result = 0
-    cdef int i, j
-    memset(units, 0, sizeof(units))
-    for i in range(count):
-        if terms[i] == 0:
-            continue
-        for j in range(UNITS):
-            units[j] += terms[i] * network.inner[i][j]
-        result += terms[i] * network.direct[i]
-    for j in range(UNITS):
-        result += network.outer[j] * max(<float>0, units[j])
-    return result
+    return ask_network(
+        terms, count, &network.inner[0][0], network.outer, network.direct
+    )
 
 
 cdef float gain_of_more(

@@ -26,6 +26,7 @@ from libc.math cimport expf, logf
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from aleator.ext.core cimport clones  # noqa: F401 - for ALEATOR_CLONES
 from aleator.ext.core.bits cimport lowest_bit, popcount
 from aleator.ext.core.game cimport MAX_MOVES, State
 from aleator.ext.core.random cimport Random, below, next64, scaled, seed_random
@@ -82,13 +83,6 @@ cdef Network NETWORK
 
 cdef extern from *:
     """
-    /* Processors with wider vectors use them; the results are the same to the bit, as nothing is
-       fused or reordered. */
-    #if defined(__x86_64__) && defined(NDEBUG)
-    #define ALEATOR_CLONES __attribute__((target_clones("avx2", "default")))
-    #else
-    #define ALEATOR_CLONES
-    #endif
     #define ALEATOR_INPUTS 88
     #define ALEATOR_HIDDEN 128
     #define ALEATOR_BLOCK 32

@@ -55,6 +55,7 @@ from aleator.service.cli.report import (
 from aleator.service.cli.think import think, watch
 from aleator.service.configuration import Configuration
 from aleator.service.drawing.rendering import find_drawing
+from aleator.service.extras import install
 from aleator.service.settings import usable_cores
 from aleator.v1.game_service_pb2 import ListGamesResponse
 
@@ -585,7 +586,7 @@ def _position(notation: str, context: typer.Context) -> Position:
 def _need_matches(command: str) -> None:
     """Complain if what only matches need is not installed: it is large."""
     if find_spec("choix") is None:
-        raise InvalidInput.at(command, "needs more: pip install 'aleator[matches]'")
+        raise InvalidInput.at(command, f"needs more: {install('matches')}")
 
 
 def _options(players: int | None, texts: Sequence[str] | None) -> dict[str, object]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from aleator.search.errors import InvalidInput
 from aleator.search.review import SIGNIFICANT
+from aleator.service.extras import install
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,7 +31,7 @@ def check_plot(file: Path) -> None:
     if not file.parent.is_dir():
         raise InvalidInput.at("plot", f"is in a folder that there is not: {file.parent}")
     if find_spec("matplotlib") is None:
-        raise InvalidInput.at("plot", "needs matplotlib: pip install 'aleator[plots]'")
+        raise InvalidInput.at("plot", f"needs matplotlib: {install('plots')}")
 
 
 def new_figure() -> Figure:

@@ -705,7 +705,9 @@ def test_only_matches_need_what_the_extra_for_them_installs() -> None:
     for command in (["match", "random", "greedy"], ["calibrate", "roygbiv"]):
         done = run(*command)
         assert done.returncode == 2
-        assert done.stderr == f"{command[0]}: needs more: pip install 'aleator[matches]'\n"
+        assert done.stderr == (
+            f"{command[0]}: needs more: {sys.executable} -m pip install 'aleator[matches]'\n"
+        )
     assert (
         run(
             "suggest", Position.create("roygbiv", seed=1).notation, "--simulations", "10"

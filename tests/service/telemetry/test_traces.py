@@ -158,4 +158,6 @@ def test_a_missing_extra_is_found_among_the_settings() -> None:
         command = [sys.executable, "-c", program, *arguments]
         done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
         assert done.returncode == 2
-        assert done.stderr == "traces_endpoint: needs pip install 'aleator[traces]'\n"
+        assert done.stderr == (
+            f"traces_endpoint: needs more: {sys.executable} -m pip install 'aleator[traces]'\n"
+        )

@@ -26,7 +26,7 @@ from libc.math cimport expf, logf
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from aleator.ext.core cimport clones  # noqa: F401 - for ALEATOR_CLONES
+from aleator.ext.core cimport clones  # no-cython-lint: for ALEATOR_CLONES
 from aleator.ext.core.bits cimport lowest_bit, popcount
 from aleator.ext.core.game cimport MAX_MOVES, State
 from aleator.ext.core.random cimport Random, below, next64, scaled, seed_random

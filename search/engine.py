@@ -3,8 +3,8 @@
 It reduces the position to what the seat may know before anything else, grows
 one search tree per thread from independent random streams (root parallelism),
 merges the statistics of the trees' roots, and orders the candidates: the robust
-child, corrected by a lower confidence bound and by what the game's look at the moves
-still counts. Where seats choose in secret and the game wants a mixed strategy, that is
+child, by a lower confidence bound, and as far as there were few simulations by the game's
+look at the moves. Where seats choose in secret and the game wants a mixed strategy, that is
 the answer, and the move is drawn from it. The last plies of a game without luck or
 secrets are solved instead.
 
@@ -317,7 +317,8 @@ class _Merged:
     error: float  # the standard error of the seat's win share
     strategy: float  # weight in a mixed strategy; 0 for a pure one
     search: Search  # the tree with most visits of the move
-    doubt: float  # what the look at the move, before all search, still takes off its win share
+    behind: float  # the win share by which the look, before all search, puts it behind the best
+    trust: float  # in that look, the rest being in the simulations
 
 
 @dataclass(frozen=True, slots=True)
@@ -572,9 +573,10 @@ class _Task:
                 math.sqrt(spread + variance) / visits,
                 strategy,
                 self.searches[index],
-                doubt,
+                behind,
+                trust,
             )
-            for code, visits, shares, scores, _, spread, strategy, index, doubt in rows
+            for code, visits, shares, scores, _, spread, strategy, index, behind, trust in rows
         }
 
     def _share(self, merged: _Merged) -> float:
@@ -599,6 +601,10 @@ class _Task:
             return [random.Random(self.seed).choice(self.codes)]
         enough = _robust_visits(merged)
         mixed = any(move.strategy for move in merged.values())
+        # What the best-looking move is worth: all simulations tell of it, if looks are right.
+        visits = sum(move.visits for move in merged.values())
+        looks = sum(move.shares[self.seat] + move.visits * move.behind for move in merged.values())
+        best = looks / visits
 
         def key(code: int) -> tuple[bool, float, int]:
             move = merged[code]
@@ -606,7 +612,8 @@ class _Task:
                 return (False, -move.strategy, code)
             if move.visits < enough:
                 return (True, -move.visits, code)
-            worth = self._share(move) - move.doubt - CONFIDENCE * move.error
+            seen = self._share(move) - CONFIDENCE * move.error
+            worth = (1 - move.trust) * seen + move.trust * (best - move.behind)
             return (False, -worth, code)
 
         return sorted(merged, key=key)

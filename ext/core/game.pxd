@@ -38,7 +38,8 @@ cdef struct Tuning:
     float widening_base
     float widening_factor
     # With B for this: a move scores `B / (B + visits)` times its prior's distance from the best
-    # prior less, so that looks matter as much as B simulations. 0: they set the order only.
+    # prior less, so that looks matter as much as B simulations; for the answer its mean counts
+    # `visits / (B + visits)` and its prior the rest. 0: they set the order only.
     float prior_visits
     int depth  # moves that the tree follows at most, 1 to 256; what comes then is evaluated
     # The k-th simulation of each root move meets the same hidden things and the same luck.

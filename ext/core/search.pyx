@@ -473,13 +473,13 @@ def merge_roots(list searches not None):
     Returns
     -------
     list of tuple
-        (move, visits, shares, scores, squares, spread, strategy, search, doubt), the shares
+        (move, visits, shares, scores, squares, spread, strategy, search, behind, trust), the shares
         and scores summed over the simulations, by seat; the squares are those of the
         searching seat's shares, and the spread is the variance of the sum of these,
         0 of a single simulation; the strategy is the weight of the move in a mixed
         strategy, 0 if the searches are not `mixed`; the search is the index of the one
-        that visited the move most; the doubt is what its look still takes off its mean,
-        by `prior_visits`.
+        that visited the move most; `behind` is by how much its look is worse than the best
+        one, and `trust` how much looks count against simulations, by `prior_visits`.
     """
     cdef Search first = searches[0]
     cdef Search search
@@ -529,11 +529,8 @@ def merge_roots(list searches not None):
                 rows[place].spread,
                 rows[place].strategy,
                 rows[place].search,
-                prior_visits
-                / (prior_visits + rows[place].looked_at)
-                * (best_prior - first.root_priors[place])
-                if prior_visits > 0
-                else 0.0,
+                best_prior - first.root_priors[place] if prior_visits > 0 else 0.0,
+                prior_visits / (prior_visits + rows[place].looked_at) if prior_visits > 0 else 0.0,
             )
             for place in range(first.root_count)
             if rows[place].visits

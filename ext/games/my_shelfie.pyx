@@ -227,7 +227,7 @@ cdef class MyShelfie(Game):
         self.tuning.exploration = 0.02
         self.tuning.widening_base = 2
         self.tuning.widening_factor = 0.5
-        self.tuning.prior_visits = 10
+        self.tuning.prior_visits = 100
         self.tuning.foreseen = True
 
     cdef void start(self, void* state, int start_seat) noexcept nogil:

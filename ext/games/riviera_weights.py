@@ -18,7 +18,7 @@ TUNING = {
     "exploration": 0.3,
     "widening_base": 3,
     "widening_factor": 0.1,
-    "prior_visits": 800,
+    "prior_visits": 2000,
     "depth": 1,
     "paired": True,
     "foreseen": True,

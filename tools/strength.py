@@ -179,8 +179,8 @@ were played, and what ten times the time wins is often less than the intervals c
 **Simulations**: with one, the engine plays the move that its knowledge of the game likes best,
 without a search. What more of them win against the reference player is what the search adds.
 
-Levels, and the curves of time, of My Shelfie, Riviera and ROYGBIV were measured before the answer of a
-search [counted looks at the moves](search.md#what-simulations-say-and-the-look-at-the-moves) as it does now.
+Levels, and the curves of time, of My Shelfie, Riviera and ROYGBIV were measured before a search's
+answer [counted looks](search.md#what-simulations-say-and-the-look-at-the-moves) as it does now.
 """
 
 

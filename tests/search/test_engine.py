@@ -304,3 +304,13 @@ def test_few_candidates_are_the_best_of_all():
     assert few.estimate == everything.estimate
     with pytest.raises(InvalidInput):
         Engine().suggest(position, candidates=0)
+
+
+@pytest.mark.parametrize("game", ["roygbiv", "my_shelfie"])
+def test_the_noise_of_few_simulations_does_not_outweigh_a_look_that_is_trusted(game):
+    trusting = Engine(tuning={"prior_visits": 1e9})
+    for seed in range(10):
+        position = Position.create(game, seed=seed)
+        look = Engine().suggest(position, limits=Limits(simulations=1), seed=1)
+        answer = trusting.suggest(position, limits=Limits(simulations=100), seed=1)
+        assert answer.best_move == look.best_move

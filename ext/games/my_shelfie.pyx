@@ -224,10 +224,14 @@ cdef class MyShelfie(Game):
         self.state_size = sizeof(Shelves)
         self.terms = make_terms(players, values, immediate_end)
         self.judge = WinShare(players, values, immediate_end)
-        self.tuning.exploration = 0.02
+        self.tuning.exploration = 0.08
         self.tuning.widening_base = 2
         self.tuning.widening_factor = 0.5
         self.tuning.prior_visits = 100
+        # A deeper tree tries second choices wherever dice come, which takes from the value of moves
+        # that leave more to choose; the evaluation plays the rest of the turn as well as possible.
+        self.tuning.depth = 1
+        self.tuning.paired = True
         self.tuning.foreseen = True
 
     cdef void start(self, void* state, int start_seat) noexcept nogil:

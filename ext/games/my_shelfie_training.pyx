@@ -1,6 +1,6 @@
 """Games of My Shelfie for fitting its evaluation, played turn by turn by exact solvers.
 
-For `tools/fit_my_shelfie.py`. Limits: two seats.
+For `tools/fit_my_shelfie.py` and `tools/my_shelfie_gain.py`. Limits: two seats.
 """
 
 from libc.stdint cimport uint32_t, uint64_t
@@ -9,6 +9,7 @@ from libc.string cimport memset
 from aleator.ext.core.check cimport check
 from aleator.ext.core.game cimport share_highest
 from aleator.ext.core.random cimport Random, below, seed_random
+from aleator.ext.games.my_shelfie_evaluation cimport WinShare
 from aleator.ext.games.my_shelfie_tables cimport (
     OVER,
     SET_SPACES,
@@ -18,7 +19,7 @@ from aleator.ext.games.my_shelfie_tables cimport (
     circle_spaces,
     sheet_points,
 )
-from aleator.ext.games.my_shelfie_turn cimport USEFUL, USEFUL_COUNT, Turn, TurnSolver
+from aleator.ext.games.my_shelfie_turn cimport NONE, USEFUL, USEFUL_COUNT, Turn, TurnSolver
 
 
 cdef enum:
@@ -37,6 +38,41 @@ cdef struct Sample:
     float[SEATS] points  # in the end
     uint32_t new_round  # 1 if the round begins with this turn
     uint32_t game
+
+
+cdef class TwoTurns(TurnSolver):
+    """Values a turn's ends by the exact solution of the turn after it.
+
+    Parameters
+    ----------
+    judge : WinShare
+        Values the ends of that, for two seats.
+    """
+
+    cdef WinShare judge
+
+    def __init__(self, WinShare judge not None):
+        self.judge = judge
+        self.terms = judge.terms
+
+    cdef float value_after(self, const Shelves* after, int seat) noexcept nogil:
+        cdef Turn turn
+        if after.phase == OVER:
+            return self.judge.value_after(after, seat)
+        self.judge.solve(after, &turn)
+        return 1 - turn.before
+
+    cdef void value_circles(self, const Shelves* shelves, Turn* turn) noexcept nogil:
+        cdef uint32_t blank = blanks(shelves, shelves.seat)
+        cdef Shelves after
+        cdef int i, chosen
+        for i in range(USEFUL_COUNT):
+            chosen = USEFUL[i]
+            turn.circled[chosen] = NONE
+            if SET_SPACES[chosen] & ~blank == 0:
+                after = shelves[0]
+                circle_spaces(&self.terms, &after, SET_SPACES[chosen])
+                turn.circled[chosen] = self.value_after(&after, shelves.seat)
 
 
 cdef void start(Shelves* shelves, int seat) noexcept nogil:

@@ -14,7 +14,7 @@ FAR = 2**62
 SIMULATIONS = 2000
 
 
-def opened(game, state, seat, *, memory=2**24, moves=None, seed=1):
+def opened(game, state, seat, *, memory=2**24, moves=None, seed=1, tuning=()):
     observation = game.observe_state(state, seat)
     return new_search(
         game,
@@ -24,13 +24,13 @@ def opened(game, state, seat, *, memory=2**24, moves=None, seed=1):
         seed=seed,
         stream=0,
         knowledge=True,
-        tuning={},
+        tuning=dict(tuning),
         memory=memory,
     )
 
 
-def grown(game, state, seat):
-    search = opened(game, state, seat)
+def grown(game, state, seat, **settings):
+    search = opened(game, state, seat, **settings)
     search.run(SIMULATIONS, FAR, StopFlag())
     return search
 
@@ -56,20 +56,22 @@ def played_on(game, state, seat, move, seed=1):
 
 def test_between_two_moves_of_a_turn_nothing_of_the_move_is_lost() -> None:
     game = MyShelfie(players=2)
+    deep = {"depth": 4}  # it plays with trees of one move, whose nodes nobody could go on from
     continued = 0
     for seed in range(40):
         state = game.new_game(seed)
         (seat,) = game.seats_to_act(state)
         for _ in range(4):
-            search = grown(game, state, seat)
+            search = grown(game, state, seat, tuning=deep)
             move, visits = most_visited(search)
             after = game.apply_move(state, seat, move)
             is_followed = not game.chance_pending(after) and game.seats_to_act(after) == (seat,)
             assert can_continue(search, move) == is_followed
+            assert not can_continue(grown(game, state, seat), move)
             state = game.advance(after, seed)
             if game.seats_to_act(state) != (seat,):
                 break
-            following = opened(game, state, seat)
+            following = opened(game, state, seat, tuning=deep)
             kept = continue_tree(following, search, move)
             if is_followed:
                 # The node was made when the move was made for the second time.

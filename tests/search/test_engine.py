@@ -47,7 +47,7 @@ def test_a_seat_goes_on_from_its_last_search():
     limits = Limits(simulations=1_000, threads=2)
 
     def play(strength=None):
-        position = Position.create("my_shelfie", seed=3)
+        position = Position.create("generator", seed=3)
         trees = [Trees() for _ in range(position.seats)]
         answers = []
         for seed in range(9):

@@ -76,6 +76,9 @@ cdef class SampledSearch(Search):
     cdef uint32_t[MAX_SEATS] nodes  # by tree: where the simulation is, 0 beyond it
     cdef int[MAX_SEATS] tree_of  # by seat: the tree that it chooses by
     cdef Step[MAX_DEPTH] path
+    # The edges of the node at hand whose moves are legal, counted from its first; one place more, as
+    # each edge is written down before it is known whether it belongs there.
+    cdef uint32_t[MAX_MOVES + 1] tried
 
     def __cinit__(self, *_, **__):
         self.before = self.game.copy_state(self.root)
@@ -269,61 +272,63 @@ cdef class SampledSearch(Search):
             if mixed:
                 edge = <Edge*>self.match_regret(step, tried)
             else:
-                edge = self.highest_bound(node)
+                edge = self.highest_bound(node, tried)
         if edge != NULL:
             step.edge = <uint32_t>(edge - self.arena.cells)
         return edge
 
     cdef int mark_tried(self, uint32_t node, uint32_t stamp, bint mixed) noexcept nogil:
-        """Mark with `stamp + 1` the moves with `stamp` that were tried; how many these are."""
-        cdef uint32_t* marks = self.marks
-        cdef Edge* edge = self.arena.cells + node_at(&self.arena, node).edges
-        cdef Edge* end = edge + node_at(&self.arena, node).count
-        cdef int tried = 0
-        while edge < end:
-            if marks[edge.move] == stamp:
-                marks[edge.move] = stamp + 1
-                tried += 1
-                if mixed:
-                    (<MixedEdge*>edge).stamp = stamp
-                else:
-                    edge.availability += 1
-            edge += 1
-        return tried
+        """Mark with `stamp + 1` the moves with `stamp` that were tried; how many these are.
 
-    cdef Edge* highest_bound(self, uint32_t node) noexcept nogil:
-        """The edge with the highest upper bound, among those that `mark_tried` marked."""
+        Their edges are listed in `tried`. Which moves are legal is as good as random where hands
+        are hidden, so this does without branches.
+        """
         cdef uint32_t* marks = self.marks
-        cdef uint32_t stamp = self.stamp + 1
+        cdef uint32_t* tried = self.tried
         cdef Edge* first = self.arena.cells + node_at(&self.arena, node).edges
-        cdef Edge* end = first + node_at(&self.arena, node).count
-        cdef Edge* edge = first
+        cdef uint32_t edges = node_at(&self.arena, node).count
+        cdef uint32_t* mark
+        cdef uint32_t i, is_legal
+        cdef int count = 0
+        for i in range(edges):
+            mark = marks + first[i].move
+            is_legal = mark[0] == stamp
+            mark[0] += is_legal
+            tried[count] = i
+            count += is_legal
+        check(count <= MAX_MOVES)
+        for i in range(<uint32_t>count):
+            if mixed:
+                (<MixedEdge*>first + tried[i]).stamp = stamp
+            else:
+                first[tried[i]].availability += 1
+        return count
+
+    cdef Edge* highest_bound(self, uint32_t node, int tried) noexcept nogil:
+        """The edge with the highest upper bound, among those that `mark_tried` listed."""
+        cdef Edge* first = self.arena.cells + node_at(&self.arena, node).edges
+        cdef Edge* edge
         cdef Edge* best = NULL
         cdef float score
         cdef float best_score = -INFINITY
         cdef float best_prior = -INFINITY
         cdef float exploration = self.tuning.exploration
         cdef float prior_visits = self.tuning.prior_visits
+        cdef int i
         if prior_visits > 0:
-            while edge < end:
-                if marks[edge.move] == stamp and edge.prior > best_prior:
-                    best_prior = edge.prior
-                edge += 1
-            edge = first
-        while edge < end:
-            if marks[edge.move] == stamp:
-                score = (
-                    <float>edge.total * edge.inverse_root * edge.inverse_root
-                    + exploration * root_log(edge.availability) * edge.inverse_root
-                )
-                if prior_visits > 0:
-                    score += (
-                        prior_visits / (prior_visits + edge.visits) * (edge.prior - best_prior)
-                    )
-                if score > best_score:
-                    best_score = score
-                    best = edge
-            edge += 1
+            for i in range(tried):
+                best_prior = max(best_prior, first[self.tried[i]].prior)
+        for i in range(tried):
+            edge = first + self.tried[i]
+            score = (
+                <float>edge.total * edge.inverse_root * edge.inverse_root
+                + exploration * root_log(edge.availability) * edge.inverse_root
+            )
+            if prior_visits > 0:
+                score += prior_visits / (prior_visits + edge.visits) * (edge.prior - best_prior)
+            if score > best_score:
+                best_score = score
+                best = edge
         return best
 
     cdef MixedEdge* match_regret(self, Step* step, int tried) noexcept nogil:

@@ -76,8 +76,8 @@ cdef class SampledSearch(Search):
     cdef uint32_t[MAX_SEATS] nodes  # by tree: where the simulation is, 0 beyond it
     cdef int[MAX_SEATS] tree_of  # by seat: the tree that it chooses by
     cdef Step[MAX_DEPTH] path
-    # The edges of the node at hand whose moves are legal, counted from its first; one place more, as
-    # each edge is written down before it is known whether it belongs there.
+    # Edges of the node at hand whose moves are legal, counted from its first. There is one place
+    # more, as each edge is written down before it is known whether it belongs there.
     cdef uint32_t[MAX_MOVES + 1] tried
 
     def __cinit__(self, *_, **__):

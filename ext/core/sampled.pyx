@@ -291,6 +291,7 @@ cdef class SampledSearch(Search):
         cdef uint32_t i, is_legal
         cdef int count = 0
         for i in range(edges):
+            check(first[i].move < <uint32_t>self.game.move_space)  # and so not of an event
             mark = marks + first[i].move
             is_legal = mark[0] == stamp
             mark[0] += is_legal

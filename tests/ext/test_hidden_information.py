@@ -1,44 +1,19 @@
 """What a search takes others, and itself, to know: on a game whose right answer is plain."""
 
-import importlib.util
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
-from aleator.ext import include
 from aleator.ext.core.search import StopFlag
 from aleator.ext.core.searches import new_search
+from tests.ext.small_games import compile_game
 
 FAR = 2**62
 LEAVE, GO_ON, HEADS, TAILS = range(1, 5)
-SETUP = """
-from Cython.Build import cythonize
-from setuptools import Extension, setup
-setup(ext_modules=cythonize([Extension("coin", ["coin.pyx"])], include_path=[{include!r}],
-      language_level=3))
-"""
 
 
 @pytest.fixture(scope="module")
 def coin(tmp_path_factory):
     """The compiled module of the game."""
-    folder = tmp_path_factory.mktemp("coin")
-    source = Path(__file__).parent / "coin.pyx"
-    (folder / source.name).write_text(source.read_text())
-    (folder / "setup.py").write_text(SETUP.format(include=include()))
-    subprocess.run(
-        [sys.executable, "setup.py", "-q", "build_ext", "--inplace"],
-        cwd=folder,
-        check=True,
-        capture_output=True,
-    )
-    (library,) = folder.glob("coin.*.so")
-    spec = importlib.util.spec_from_file_location("coin", library)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return compile_game("coin", tmp_path_factory.mktemp("coin"))
 
 
 def shares(game, simulations, **tuning):

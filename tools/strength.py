@@ -180,9 +180,7 @@ were played, and what ten times the time wins is often less than the intervals c
 without a search. What more of them win against the reference player is what the search adds.
 
 Where the knowledge does most, the curve of time is nearly flat: at My Shelfie a look a turn further
-is worth [less than 1% of the games](search.md#how-deep-a-tree-is). That of ROYGBIV was measured
-before a search's answer
-[counted looks](search.md#what-simulations-say-and-the-look-at-the-moves) as it does now.
+is worth [less than 1% of the games](search.md#how-deep-a-tree-is).
 """
 
 

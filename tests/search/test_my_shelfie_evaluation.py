@@ -9,7 +9,7 @@ import pytest
 
 from aleator.ext.games.my_shelfie import HAND_DICE
 from aleator.ext.games.my_shelfie_evaluation import LineBonus, WinShare
-from aleator.ext.games.my_shelfie_training import duel, self_play
+from aleator.ext.games.my_shelfie_training import TwoTurns, duel, self_play
 from aleator.search import Engine, Limits, Position
 from aleator.search.games import codec
 from aleator.search.players import players_of
@@ -224,6 +224,23 @@ def test_engine_finds_a_move_with_any_options(options):
     position = next(random_positions(1, **options))
     analysis = Engine().suggest(position, limits=Limits(simulations=100), seed=1)
     assert analysis.best_move.notation in {move.notation for move in position.moves()}
+
+
+def test_dice_that_are_kept_are_not_undervalued():
+    """They leave more to choose, and second choices in a search could take from their value."""
+    two_turns = TwoTurns(WinShare(2, VALUES))
+    gaps = []  # to the exact solution of this turn and the next
+    for position in random_positions(30):
+        (seat,) = position.seats_to_act
+        exact = two_turns.move_values(position.state)
+        found = Engine().suggest(position, limits=Limits(simulations=600), seed=1)
+        gaps += [
+            candidate.estimate.win_share[seat] - exact[candidate.move.code]
+            for candidate in found.candidates
+            if candidate.visits >= 100 and candidate.move.notation.startswith("keep")
+        ]
+    assert len(gaps) > 15
+    assert fmean(gaps) == pytest.approx(0, abs=0.003)
 
 
 def test_games_for_fitting():

@@ -165,7 +165,8 @@ once in each seat; the 95% intervals are made from how the sets differ.
 
 **Elo** is on a scale of each game's own: its first reference player has {ANCHOR_ELO}, and 400
 points more mean ten times the odds to win, at two seats with the default options where no others
-are named. Reference players are fixed ways to play, in [search/players](../search/players);
+are named. Each two that met count as if one set more had been tied, so that a few games do not say
+too much. Reference players are fixed ways to play, in [search/players](../search/players);
 `random` plays any legal move.
 Levels limit the simulations, not the time, so a level is as strong on any machine; weak ones try
 more moves and choose among those that seem near-equal. Level 10 has no limit, and is listed with
@@ -177,7 +178,8 @@ whose intervals overlap are not told apart, and an order among them is by chance
 were played, and what ten times the time wins is often less than the intervals can show.
 
 **Simulations**: with one, the engine plays the move that its knowledge of the game likes best,
-without a search. What more of them win against the reference player is what the search adds.
+without a search. What more of them win against the reference player is what the search adds; where
+the intervals overlap, no difference is shown.
 
 Where the knowledge does most, the curve of time is nearly flat: at My Shelfie a look a turn further
 is worth [less than 1% of the games](search.md#how-deep-a-tree-is).

@@ -70,9 +70,8 @@ def candidates_report(analysis: Analysis, position: Position) -> RenderableType:
     if more > 0:
         parts.append(Text(f"and {more} more move{'s' * (more > 1)}", style="dim"))
     if any(_is_tie(candidate, analysis) for candidate in analysis.candidates[:CANDIDATES_SHOWN]):
-        parts.append(
-            Text(f"{TIE} about as good as the first, as far as the search can tell", style="dim")
-        )
+        legend = f"{TIE} within {TIE_SHARE:.1%} of the first, or not told apart from it"
+        parts.append(Text(legend, style="dim"))
     spent = analysis.statistics
     end = "searching"
     if spent.stop_reason:

@@ -18,10 +18,22 @@ DEAR_STONE = ([[0.5, 0.25, 1], [0.75, 0.5, 0.25], [0, 0.75, 0.5]], 2 * [[1 / 4, 
 DOMINATED = ([[0.5, 0.8, 0.9], [0.2, 0.1, 0.8]], [[1, 0], [1, 0, 0]])
 
 
+SOLVED = {
+    "unequal pennies": UNEQUAL_PENNIES,
+    "dear stone": DEAR_STONE,
+    "dominated": DOMINATED,
+}
+
+
 @pytest.fixture(scope="module")
-def matrix(tmp_path_factory):
-    """The compiled module of the game."""
-    return compile_game("matrix", tmp_path_factory.mktemp("matrix"))
+def games(tmp_path_factory):
+    """The games by name, made once.
+
+    In the checked build the package's classes are of Python's stable interface and this one is
+    not: each object of it that goes takes a reference too many from the class.
+    """
+    module = compile_game("matrix", tmp_path_factory.mktemp("matrix"))
+    return {name: module.Matrix(shares) for name, (shares, _) in SOLVED.items()}
 
 
 def searched(game, seat, **tuning):
@@ -43,13 +55,10 @@ def searched(game, seat, **tuning):
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-@pytest.mark.parametrize(
-    ("shares", "solution"),
-    [UNEQUAL_PENNIES, DEAR_STONE, DOMINATED],
-    ids=["unequal pennies", "dear stone", "dominated"],
-)
-def test_regret_matching_finds_the_mixed_strategy(matrix, shares, solution, seat):
-    rows = searched(matrix.Matrix(shares), seat, mixed=True)
+@pytest.mark.parametrize("name", SOLVED)
+def test_regret_matching_finds_the_mixed_strategy(games, name, seat):
+    shares, solution = SOLVED[name]
+    rows = searched(games[name], seat, mixed=True)
     strategy = np.array([row[6] for row in rows])
     strategy /= strategy.sum()
     assert strategy == pytest.approx(solution[seat], abs=0.06)
@@ -60,9 +69,8 @@ def test_regret_matching_finds_the_mixed_strategy(matrix, shares, solution, seat
 
 
 @pytest.mark.parametrize("seat", [0, 1])
-def test_decoupled_uct_finds_a_dominant_move(matrix, seat):
-    shares, _ = DOMINATED
-    rows = searched(matrix.Matrix(shares), seat, mixed=False)
+def test_decoupled_uct_finds_a_dominant_move(games, seat):
+    rows = searched(games["dominated"], seat, mixed=False)
     move, visits, won, *_ = max(rows, key=lambda row: row[1])
     assert move == 0
     assert visits > 0.9 * SIMULATIONS

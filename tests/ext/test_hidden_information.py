@@ -2,11 +2,9 @@
 
 import pytest
 
-from aleator.ext.core.search import StopFlag
-from aleator.ext.core.searches import new_search
+from tests.ext.searches import grown
 from tests.ext.small_games import compile_game
 
-FAR = 2**62
 LEAVE, GO_ON, HEADS, TAILS = range(1, 5)
 
 
@@ -19,18 +17,7 @@ def coin(tmp_path_factory):
 def shares(game, simulations, **tuning):
     """What each move of seat 0 is worth to it, as a search says."""
     state = game.advance(game.new_game(1), 1)
-    search = new_search(
-        game,
-        game.observe_state(state, 0),
-        0,
-        game.legal_moves(state, 0),
-        seed=1,
-        stream=0,
-        knowledge=False,
-        tuning=tuning,
-        memory=2**20,
-    )
-    search.run(simulations, FAR, StopFlag())
+    search = grown(game, state, 0, simulations, knowledge=False, tuning=tuning)
     return {move: won[0] / visits for move, visits, won, *_ in search.root_statistics()}
 
 

@@ -4,35 +4,13 @@ import pytest
 
 from aleator.ext.core.reuse import can_continue, continue_tree
 from aleator.ext.core.search import StopFlag
-from aleator.ext.core.searches import new_search
 from aleator.ext.games.generator import Generator
 from aleator.ext.games.my_shelfie import MyShelfie
 from aleator.ext.games.riviera import Riviera
 from aleator.ext.games.roygbiv import Roygbiv
+from tests.ext.searches import FAR, grown, opened
 
-FAR = 2**62
 SIMULATIONS = 2000
-
-
-def opened(game, state, seat, *, memory=2**24, moves=None, seed=1, tuning=()):
-    observation = game.observe_state(state, seat)
-    return new_search(
-        game,
-        observation,
-        seat,
-        game.legal_moves(observation, seat) if moves is None else moves,
-        seed=seed,
-        stream=0,
-        knowledge=True,
-        tuning=dict(tuning),
-        memory=memory,
-    )
-
-
-def grown(game, state, seat, **settings):
-    search = opened(game, state, seat, **settings)
-    search.run(SIMULATIONS, FAR, StopFlag())
-    return search
 
 
 def most_visited(search):
@@ -49,7 +27,7 @@ def played_on(game, state, seat, move, seed=1):
             return state
         move = moves[0]
         if len(moves) > 1:
-            move, _ = most_visited(grown(game, state, mover))
+            move, _ = most_visited(grown(game, state, mover, SIMULATIONS))
         state = game.advance(game.apply_move(state, mover, move), seed)
     return None
 
@@ -62,12 +40,12 @@ def test_between_two_moves_of_a_turn_nothing_of_the_move_is_lost() -> None:
         state = game.new_game(seed)
         (seat,) = game.seats_to_act(state)
         for _ in range(4):
-            search = grown(game, state, seat, tuning=deep)
+            search = grown(game, state, seat, SIMULATIONS, tuning=deep)
             move, visits = most_visited(search)
             after = game.apply_move(state, seat, move)
             is_followed = not game.chance_pending(after) and game.seats_to_act(after) == (seat,)
             assert can_continue(search, move) == is_followed
-            assert not can_continue(grown(game, state, seat), move)
+            assert not can_continue(grown(game, state, seat, SIMULATIONS), move)
             state = game.advance(after, seed)
             if game.seats_to_act(state) != (seat,):
                 break
@@ -88,7 +66,7 @@ def test_the_tree_goes_on_after_dice_and_another_seat() -> None:
     game = Generator(players=2)
     state = game.new_game(3)
     (seat,) = game.seats_to_act(state)
-    search = grown(game, state, seat)
+    search = grown(game, state, seat, SIMULATIONS)
     move, visits = most_visited(search)
     assert can_continue(search, move)
     followed = 0
@@ -114,7 +92,7 @@ def test_a_tree_fits_its_own_line_only() -> None:
     game = Generator(players=2)
     state = game.new_game(3)
     (seat,) = game.seats_to_act(state)
-    search = grown(game, state, seat)
+    search = grown(game, state, seat, SIMULATIONS)
     move, _ = most_visited(search)
     other = next(row[0] for row in search.root_statistics() if row[0] != move)
     after = played_on(game, state, seat, move)
@@ -130,7 +108,7 @@ def test_what_a_seat_draws_in_secret_is_not_guessed() -> None:
     game = Roygbiv()
     state = game.new_game(3)
     (seat,) = game.seats_to_act(state)
-    search = grown(game, state, seat)
+    search = grown(game, state, seat, SIMULATIONS)
     move, _ = most_visited(search)
     assert not can_continue(search, move)
     assert continue_tree(opened(game, played_on(game, state, seat, move), seat), search, move) == 0
@@ -139,14 +117,14 @@ def test_what_a_seat_draws_in_secret_is_not_guessed() -> None:
 def test_what_no_search_can_go_on_from_is_known_before() -> None:
     riviera = Riviera(players=2)
     state = riviera.new_game(3)
-    search = grown(riviera, state, riviera.seats_to_act(state)[0])
+    search = grown(riviera, state, riviera.seats_to_act(state)[0], SIMULATIONS)
     assert not any(can_continue(search, row[0]) for row in search.root_statistics())
     # Draws are not guessed, but once the bag is empty there are none.
     game, told = Roygbiv(open_hands=True), {True: 0, False: 0}
     state = game.new_game(1)
     while not game.finished(state):
         (seat,) = game.seats_to_act(state)
-        search = grown(game, state, seat)
+        search = grown(game, state, seat, SIMULATIONS)
         move, _ = most_visited(search)
         after = game.apply_move(state, seat, move)
         goes_on = can_continue(search, move)
@@ -160,7 +138,7 @@ def test_only_a_fresh_search_of_the_same_seat_can_go_on() -> None:
     game = Generator(players=2)
     state = game.new_game(3)
     (seat,) = game.seats_to_act(state)
-    search = grown(game, state, seat)
+    search = grown(game, state, seat, SIMULATIONS)
     move, _ = most_visited(search)
     with pytest.raises(ValueError, match="has begun"):
         continue_tree(search, search, move)

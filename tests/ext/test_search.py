@@ -6,42 +6,17 @@ import time
 import pytest
 
 from aleator.ext.core.search import StopFlag
-from aleator.ext.core.searches import new_search
 from aleator.ext.games.generator import Generator
 from aleator.ext.games.riviera import Riviera
 from aleator.ext.games.roygbiv import Roygbiv
+from tests.ext import searches
+from tests.ext.searches import FAR
 
-FAR = 2**62
-MEBIBYTE = 2**20
 
-
-def grown(
-    game,
-    state,
-    simulations,
-    *,
-    seed=1,
-    stream=0,
-    moves=None,
-    memory=16 * MEBIBYTE,
-    knowledge=True,
-    tuning=(),
-):
+def grown(game, state, simulations, **settings):
+    """A search for the only seat that is to act."""
     (seat,) = game.seats_to_act(state)
-    observation = game.observe_state(state, seat)
-    search = new_search(
-        game,
-        observation,
-        seat,
-        game.legal_moves(observation, seat) if moves is None else moves,
-        seed=seed,
-        stream=stream,
-        knowledge=knowledge,
-        tuning=dict(tuning),
-        memory=memory,
-    )
-    search.run(simulations, FAR, StopFlag())
-    return search
+    return searches.grown(game, state, seat, simulations, **settings)
 
 
 def played_down(game, seed, plies_left):
@@ -228,17 +203,8 @@ def test_a_full_tree_is_pruned_and_grows_where_it_is_visited(game, knowledge, tu
     while game.seats_to_act(state) == ():
         state = game.advance(state, 1)
     seat = game.seats_to_act(state)[0]
-    observation = game.observe_state(state, seat)
-    search = new_search(
-        game,
-        observation,
-        seat,
-        game.legal_moves(observation, seat),
-        seed=1,
-        stream=0,
-        knowledge=knowledge,
-        tuning=tuning,
-        memory=300 * 1024,
+    search = searches.opened(
+        game, state, seat, knowledge=knowledge, tuning=tuning, memory=300 * 1024
     )
     while not search.memory_full:
         search.run(50, FAR, StopFlag())

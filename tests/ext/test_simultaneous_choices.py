@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from aleator.ext.core.search import StopFlag
-from aleator.ext.core.searches import new_search
+from tests.ext.searches import grown
 from tests.ext.small_games import compile_game
 
-FAR = 2**62
 SIMULATIONS = 20_000
 
 # What seat 0 has of the win, and with what chance each seat is to make its moves. Solved by hand:
@@ -38,19 +36,7 @@ def games(tmp_path_factory):
 
 def searched(game, seat, **tuning):
     """The rows of the root's statistics, by move."""
-    state = game.new_game(1)
-    search = new_search(
-        game,
-        game.observe_state(state, seat),
-        seat,
-        game.legal_moves(state, seat),
-        seed=1,
-        stream=0,
-        knowledge=False,
-        tuning=tuning,
-        memory=2**20,
-    )
-    search.run(SIMULATIONS, FAR, StopFlag())
+    search = grown(game, game.new_game(1), seat, SIMULATIONS, knowledge=False, tuning=tuning)
     return sorted(search.root_statistics())
 
 

@@ -7,8 +7,7 @@ import pytest
 from aleator.ext.core.solver import Solver
 from aleator.ext.games.roygbiv import Roygbiv
 from aleator.search import Engine, Limits, Position, StopReason, Strength
-
-FAR = 2**62
+from tests.ext.searches import FAR
 
 
 def minimax(game, state):

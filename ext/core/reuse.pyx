@@ -50,7 +50,7 @@ cdef class Finder:
         free(self.states)
 
     cdef uint32_t find_node(self, const void* goal) noexcept nogil:
-        """The node of an observation, NULL for any, if it was searched; 0 if it was not found."""
+        """The node of an observation, NULL for any; 0 if there is none, or it was not found."""
         cdef Random random
         self.goal = goal
         seed_random(&random, self.search.seed, self.search.stream)
@@ -79,8 +79,7 @@ cdef class Finder:
         if actors >> self.search.seat & 1:
             seat = self.search.seat
             if ply and self.is_goal(state):
-                # Without edges it was not searched: the tree was not to be so deep.
-                return node if node_at(&self.search.arena, node).count else 0
+                return node
         count = self.game.legal(state, seat, moves)
         for i in range(count):
             if ply or moves[i] == self.first:

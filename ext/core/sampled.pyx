@@ -158,7 +158,7 @@ cdef class SampledSearch(Search):
                 break
             depth += 1
             move = edge.move
-            self.follow_move(state, seat, edge, added)
+            self.follow_move(state, seat, edge, added or depth == self.tuning.depth)
             self.game.apply(state, seat, move)
         if foreseen:
             for seat in range(self.game.seats):
@@ -184,11 +184,12 @@ cdef class SampledSearch(Search):
             Game.evaluate(self.game, state, &self.random, shares, scores)
 
     cdef void follow_move(
-        self, const void* state, int seat, Edge* chosen, bint added
+        self, const void* state, int seat, Edge* chosen, bint last
     ) noexcept nogil:
         """Go on in all trees after a move, which is not applied yet.
 
-        A node is made when its edge is passed again: most never are.
+        A node is made when its edge is passed again, as most never are, and none behind the
+        `last` move that the tree follows.
         """
         cdef uint32_t move = chosen.move
         cdef uint32_t* link
@@ -200,13 +201,13 @@ cdef class SampledSearch(Search):
                 link = &node_at(&self.arena, self.nodes[tree]).unseen
             elif tree == self.tree_of[seat]:
                 link = &chosen.child
-            elif added:
+            elif last:
                 self.nodes[tree] = 0
                 continue
             else:
                 self.nodes[tree] = self.node_behind(self.nodes[tree], move)
                 continue
-            if link[0] == 0 and not added:
+            if link[0] == 0 and not last:
                 link[0] = new_node(&self.arena)
                 self.cramped = self.cramped or link[0] == 0
             self.nodes[tree] = link[0]
